@@ -167,7 +167,7 @@ def timings(out: Path) -> str:
 
 
 def measure_answers(folder: Path) -> None:
-    """Measure how well shares of short answers that stand in their sources follow the degree of reuse."""
+    """Measure how well shares of short answers that are in their sources follow the degree of reuse."""
     with open(folder / "docs.jsonl", encoding="utf-8") as file:
         texts = {record["id"]: record["text"] for record in map(json.loads, file)}
     with open(folder / "truth_pairs.csv", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Texts made to blow up: time and memory of every verb on collections that nobody would write, each at three sizes.
+"""Hostile texts: time and memory of every verb on unnatural collections, each at three sizes.
 
 Every run is a process of its own with a time limit. Printed are seconds of all cores (less what the verb needs for a few
 words), the peak of memory, and the exponent by which the seconds grow from the smallest size to the largest. What grows faster

@@ -1,4 +1,4 @@
-"""Collections that nobody would write: `COLLECTIONS[name](size_bytes)` yields texts, about so many bytes of them in all."""
+"""Unnatural collections: `COLLECTIONS[name](size_bytes)` yields texts of about that many bytes in total."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def half_common(size_bytes: int) -> Iterator[str]:
 
 
 def in_places(n_places: int, n_documents: int, opening: str = "") -> Callable[[int], Iterator[str]]:
-    """Every sentence stands in exactly so many places, in so many documents, in no common order; all may open alike."""
+    """Every sentence is in exactly so many places, in so many documents, in no common order; all may open alike."""
 
     def make(size_bytes: int) -> Iterator[str]:
         shuffle = random.Random(1)
@@ -172,7 +172,7 @@ def shuffled_blocks(size_bytes: int) -> Iterator[str]:
 
 
 def equal_after_a_short_one(size_bytes: int) -> Iterator[str]:
-    """Two documents that share a short sentence at first, then very many of one length that stand apart from one another."""
+    """Two documents that share a short sentence at first, then very many of one length that are apart from one another."""
     n = size_bytes // 2 // 170
     for side in range(2):
         own = [sentence(2 * n + 2 * (n * side + k), 12) + sentence(2 * n + 2 * (n * side + k) + 1, 1) * 5 for k in range(n)]

@@ -1,10 +1,10 @@
-"""Kills runs whose stages are stored (`kill -9`) at random moments, and resumes them: in the end nothing may be different.
+"""Kills runs whose stages are stored (`kill -9`) at random moments, and resumes them: the results must not differ.
 
 Each verb runs once undisturbed, as the reference. Then runs are killed and resumed with the same command, half of them killed
 again while they are being resumed, once or twice. When one has come to its end its tables must be those of the reference row
 by row, its other files byte by byte, its counts the same; it must have gone on after all stages that lay there; and nothing
 may be left, no work folder, lock or half file. Every other run stores its stages in a folder for temporary files, the others
-inside of the output folder.
+inside the output folder.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VERBS = {
     "dedup-passage": ("dedup", "--level", "passage"),
     "dedup-sentence": ("dedup", "--level", "sentence"),
 }
-WORK_FOLDER = ".work"  # inside of the output folder, as long as a run has not come to its end
+WORK_FOLDER = ".work"  # inside the output folder, as long as a run has not come to its end
 MOST_SECONDS = 300  # a run that takes longer hangs
 MOST_FAILURES = 5
 START_SHARE = 0.1  # of the kills, while the program starts and nothing is there yet
@@ -81,7 +81,7 @@ def paths_in(folder: Path) -> set[str]:
 
 
 def is_over(out: Path) -> bool:
-    """Say whether a run has come to its end."""
+    """Return whether a run has come to its end."""
     return (out / "run.json").exists() and not (out / WORK_FOLDER).exists()
 
 

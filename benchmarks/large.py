@@ -149,7 +149,7 @@ def compare_results(expected: Path, found: Path) -> list[str]:
 
 
 def _compare_tables(a: Path, b: Path) -> str:
-    """Return how two Parquet files differ; nothing if they hold the same rows in the same order."""
+    """Return how two Parquet files differ; nothing if they have the same rows in the same order."""
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -261,7 +261,7 @@ class Benchmark:
         return "| " + " | ".join((verb, f"{size:g} GB", *limited, unlimited)) + " |"
 
     def is_well(self) -> bool:
-        """Say whether all runs ended, gave the same without limit and left nothing behind, those measured before included."""
+        """Return whether all runs ended, gave the same without limit and left nothing behind, earlier ones included."""
         known = [self.results.get(self.key(verb, size), {}) for verb in self.verbs for size in self.sizes]
         return not self.failed and not any(result.get("differences") or result.get("left_bytes") for result in known)
 

@@ -1,9 +1,9 @@
 """Makes collections of any size: rounds over the real collections, every round in other words, with known reuse on top.
 
-A round writes every source document anew: each word beyond the 200 most frequent is replaced by another of similar frequency,
+A round writes every source document again: each word beyond the 200 most frequent is replaced by another of similar frequency,
 the same one throughout the round. Case, punctuation, markup and lines stay. So what is repeated in the source is repeated in
 each round, and rounds have nothing in common but short sentences of frequent words. A word that stands once in the source is
-spelled anew in each round, so that the vocabulary grows with the collection, as it does in real ones.
+spelled again in each round, so that the vocabulary grows with the collection, as it does in real ones.
 
 Across all rounds some documents are copies of an earlier one, whole or edited, or carry a passage of one; some have a footer
 that is always the same. The file does not depend on its size: smaller collections are the first documents of larger ones.
@@ -31,7 +31,7 @@ from make_collection import SOURCES, read_lines, require_data
 SEED = 1
 ROUND_MB = 333  # three rounds a gigabyte, so that collections of 1, 2, 4, 8 GB end with a whole round, nearly
 N_FREQUENT = 200
-FREQUENCY_STEP = 1.5  # words change places inside of ranks 200 to 300, 300 to 450, …
+FREQUENCY_STEP = 1.5  # words change places inside ranks 200 to 300, 300 to 450, …
 SHARES = {"copy": 0.05, "edited": 0.05, "passage": 0.10}  # of all documents; the others are plain
 FOOTER_SHARE = 0.02
 EDIT_EVERY_WORDS = 20
@@ -49,7 +49,7 @@ _FORMS = (str.lower, str.capitalize, str.upper)
 
 
 class Source(NamedTuple):
-    """Documents as numbers of pieces (words, and what stands between them), and what is known of each piece."""
+    """Documents as numbers of pieces (words, and what is between them), and what is known of each piece."""
 
     names: list[str]  # unique
     pieces: NDArray[np.int32]
@@ -86,7 +86,7 @@ def read_source(data: Path, max_bytes: int) -> Source:
 
 
 def _describe(names: list[str], pieces: NDArray[np.int32], starts: NDArray[np.int64], vocabulary: list[str]) -> Source:
-    """Sort pieces into words and what stands between, and words into groups of similar frequency."""
+    """Sort pieces into words and what is between, and words into groups of similar frequency."""
     counts = np.bincount(pieces, minlength=len(vocabulary))
     word_of: dict[str, int] = {}
     forms = np.empty(len(vocabulary), np.int64)
@@ -161,7 +161,7 @@ class SampleRatios:
         self._out = np.empty(1 << 22, np.uint8)
 
     def text(self, round_number: int, pieces: NDArray[np.int32]) -> bytes:
-        """Return pieces in the words of a round, ready to stand in a JSON string."""
+        """Return pieces in the words of a round, ready to be in a JSON string."""
         source = self._source
         while round_number >= len(self._forms):
             word_of = np.arange(len(source.spelling_starts) // 3)

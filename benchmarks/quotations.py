@@ -1,7 +1,7 @@
 """How well `find` locates quotations, without and with `--align`: characters found of the known ones, and how many reported
 ones can be accounted for.
 
-The truth of both collections is sound but incomplete (a quotation also stands in other messages of its thread), so there are
+The truth of both collections is sound but incomplete (a quotation also is in other messages of its thread), so there are
 two precisions: against the truth alone, a lower bound, and counting a passage as right when both messages are of one thread.
 """
 
@@ -20,7 +20,7 @@ from make_collection import read_lines, require_data
 
 
 def covered(spans: list[tuple[int, int]], start: int, end: int) -> int:
-    """Return how many characters of [start, end) lie in any of the spans."""
+    """Return how many characters of [start, end) are in any of the spans."""
     total, at = 0, start
     for s, e in sorted(spans):
         s, e = max(s, at), min(e, end)

@@ -179,7 +179,7 @@ def answered_ids(answers: Path) -> list[str]:
 
 
 def check_index(folder: Path, wanted: list[str], record: Record) -> None:
-    """Note what is wrong with an index in the end: everything in it is read, and every id is asked for."""
+    """Note what is wrong with an index at the end: everything in it is read, and every id is queried."""
     from ibidem import Index
 
     verified = subprocess.run([*IBIDEM, "index", "verify", str(folder)], capture_output=True, text=True, check=False)

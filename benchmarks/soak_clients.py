@@ -53,7 +53,7 @@ class Target:
     record: Record
 
     def is_over(self) -> bool:
-        """Tell whether it is time to end."""
+        """Return whether it is time to end."""
         return time.monotonic() >= self.deadline
 
     async def pause(self, seconds: float) -> None:

@@ -99,7 +99,7 @@ def _allow_removal(folder: Path) -> None:
 
 
 def can_try(case: Case) -> bool:
-    """Say whether a case can be made here: nothing is forbidden to the superuser."""
+    """Return whether a case can be made here: nothing is forbidden to the superuser."""
     with tempfile.NamedTemporaryFile() as file:
         os.chmod(file.name, 0)
         return not case.needs_permissions or not os.access(file.name, os.R_OK)

@@ -11,6 +11,7 @@ import dataclasses
 import inspect
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -35,6 +36,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from reference_texts import COLUMNS, EXIT_CODES, FORMAT_NOTES, HEADS, PYTHON_SECTIONS, TABLES
 
 FOLDER = Path(__file__).parent / "reference"
+WIDTH = 110  # of code
+_MOST_SETTINGS = 4  # of a method, that are shown in its row
 
 
 def cell(text: str) -> str:
@@ -151,8 +154,10 @@ def python_page() -> str:
 
 def _described(thing: Any, name: str) -> list[str]:
     if not inspect.isclass(thing):
-        return [f"```python\n{name}{_signature(thing)}\n```\n", _docstring(thing)]
+        return [f"```python\n{_call(name, thing)}\n```\n", _docstring(thing)]
     lines = [_docstring(thing)]
+    if hasattr(thing.__init__, "__wrapped__"):  # it declares its settings
+        lines.insert(0, f"```python\n{_call(name, thing)}\n```\n")
     fields = [(field.name, field.type) for field in dataclasses.fields(thing)] if dataclasses.is_dataclass(thing) else []
     fields = fields or list(getattr(thing, "__annotations__", {}).items()) if not issubclass(thing, Exception) else []
     shown = [field for field, _ in fields if not field.startswith("_")]
@@ -168,7 +173,7 @@ def _described(thing: Any, name: str) -> list[str]:
         is_own = isinstance(value, (property, cached_property)) or str(getattr(function, "__module__", "")).startswith("ibidem")
         if not text or not is_own:
             continue
-        call = f".{member}{_signature(function)}" if inspect.isfunction(function) else f".{member}"
+        call = f".{member}{_short_signature(function)}" if inspect.isfunction(function) else f".{member}"
         members.append(f"| `{cell(call)}` | {cell(text)} |")
     return [*lines, "\n| member | meaning |\n|---|---|", *members] if members else lines
 
@@ -178,8 +183,33 @@ def _signature(function: Any) -> str:
         text = str(inspect.signature(function))
     except (TypeError, ValueError):
         return "(…)"
-    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)  # annotations are strings there
+    text = re.sub(r"(: |-> )'((?:[^'\\]|\\')*)'", r"\1\2", text)  # annotations are strings there
+    text = re.sub(r'"(Literal\[[^]]*\](?: \| None)?)"', r"\1", text)
     return re.sub(r"\((self|cls)(, )?", "(", text)
+
+
+def _short_signature(function: Any) -> str:
+    """Return the signature of a method; many settings are left out: they are those of its class."""
+    text, names = _signature(function), {setting.name for _, setting in setting_fields()}
+    begin, arrow, end = text.rpartition(") -> ")
+    parts = re.split(r", (?=\w+: |\*)", begin)
+    others = [part for part in parts if part.partition(":")[0].lstrip("(") not in names]
+    return f"{', '.join([*others, '…'])}{arrow}{end}" if len(parts) - len(others) > _MOST_SETTINGS else text
+
+
+def _call(name: str, function: Any) -> str:
+    """Return a function with its parameters as code, on several lines if it has many."""
+    text = f"{name}{_signature(function)}"
+    if len(text) <= WIDTH:
+        return text
+    begin, _, rest = text.partition("(")
+    parameters, end = rest.rsplit(")", 1) if ") -> " not in rest else rest.split(") -> ", 1)
+    end = f") -> {end}" if ") -> " in rest else f"){end}"
+    # Lines break between parameters, not inside of one.
+    joined = re.sub(r", (?=\w+: |\*)", ",\n", parameters).replace(" ", "\xa0").replace("\n", " ")
+    return f"{begin}(\n{textwrap.fill(joined, WIDTH, initial_indent='    ', subsequent_indent='    ')}\n{end}".replace(
+        "\xa0", " "
+    )
 
 
 def _docstring(thing: Any) -> str:

@@ -20,7 +20,7 @@ min_similarity = 0.9
 min_sentences = 2
 ```
 
-Pass the file with `--config FILE`. Flags win over the file, and the file wins over the defaults. Limits are inclusive.
+Pass the file with `--config FILE`. Flags override the file, and the file overrides the defaults. Limits are inclusive.
 {_MADE}
 """,
     "commands": f"""# Commands
@@ -38,8 +38,8 @@ not. For HTML they count characters of the extracted text. {_MADE}
     "python": f"""# Python API
 
 `import ibidem` gives everything on this page. Settings are keyword arguments with the names of the flags:
-`ibidem.find(files, min_similarity=0.9)`. See the [settings](settings.md) and a [tour in Python](../get-started.md#in-python).
-{_MADE}
+`ibidem.find(files, min_similarity=0.9)`. See the [settings](settings.md), a [tour in Python](../get-started.md#in-python) and
+[what you can pass](../get-started.md#what-you-can-pass) as inputs. {_MADE}
 """,
     "exit-codes": f"""# Exit codes
 

@@ -4,7 +4,7 @@
     python -m fuzz.complexity --verb find --verb compare   # some of them
     python -m fuzz.complexity --verb find --replay GENOME  # measure one genome again, larger
 
-A search begins with known and random genomes (`shapes.py`) and goes on with changed copies of the worst few: those with most
+A search begins with known and random genomes (`shapes.py`) and continues with changed copies of the worst few: those with most
 time, memory or rows per byte, and those whose time grows fastest between two sizes. Then the worst are measured at doubled
 sizes. What exceeds the budget of its verb is measured once more, by a new process and up to larger sizes, before it counts as a
 finding. Findings are printed with the genome that reproduces them; the exit code is 1 if there are any.

@@ -41,7 +41,7 @@ class Sound:
         self.files = {path.name: path.read_bytes() for path in sorted(self.folder.iterdir()) if path.name != "lock"}
         with Index(self.folder, create=False) as index:
             state = index._catalog.state()
-        # Not by their names, which are made up anew each time: a case has to mean the same again.
+        # Not by their names, which are made up again each time: a case has to mean the same again.
         self.names = ["catalog.sqlite", *(entry.name for entry in state.segments), str(state.vocabulary)]
         self.asked = records({f"?{name}": numbers for name, numbers in {**known, **_NEW}.items()})
         self.answers: dict[str, Any] = {}

@@ -31,14 +31,14 @@ _SEEDS_IN_ADVANCE = 40
 
 
 def has_atheris() -> bool:
-    """Say whether atheris is installed."""
+    """Return whether atheris is installed."""
     return importlib.util.find_spec("atheris") is not None
 
 
 def run_for(name: str, minutes: float, folder: Path, seed_number: int, guided: bool) -> dict[str, Any]:
     """Run a target for so long; return how many cases, minutes and findings there were. Findings are left in the folder.
 
-    Those of earlier runs are the first cases: what was mended is no finding any more.
+    Those of earlier runs are the first cases: what was fixed is no longer a finding.
     """
     (folder / EARLIER).mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.case"):
@@ -180,7 +180,7 @@ def _not_instrumented(wanted: Sequence[str]) -> list[str]:
 
 
 def is_guided(name: str) -> bool:
-    """Say whether atheris can make the cases of a target."""
+    """Return whether atheris can make the cases of a target."""
     return has_atheris() and bool(PLACES[name].instrumented)
 
 

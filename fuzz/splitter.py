@@ -138,7 +138,7 @@ def _check_tokens(text: str, encoded: bytes, rows: list[dict[str, Any]], hash_se
 
 
 def _has_other_digits(text: str) -> bool:
-    """Say whether there are digits of scripts without spaces: the twin takes them for single letters, which they are not."""
+    """Return whether there are digits of scripts without spaces: the twin takes them for single letters, which they are not."""
     return any(unicodedata.category(character)[0] == "N" and ord(character) > 0x7F for character in text)
 
 

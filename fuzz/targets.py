@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 class Target:
     """One thing to be fuzzed.
 
-    `check` raises if something does not hold, and says otherwise what happened. `pieces` are bytes that mean something to the
+    `check` raises if something is wrong, and otherwise says what happened. `pieces` are bytes that mean something to the
     target. A case that takes more than `max_seconds` of processor time is a finding, and so is one that takes `max_megabytes`.
     """
 
@@ -37,7 +37,7 @@ class Place:
 
 PLACES = {
     "splitter": Place("fuzz.splitter"),
-    # Kernels do not check whether they read and write inside of their arrays, unless they are compiled to do so.
+    # Kernels do not check whether they read and write inside their arrays, unless they are compiled to do so.
     "splitter-checked": Place("fuzz.splitter", environment={"NUMBA_BOUNDSCHECK": "1"}),
     "readers": Place("fuzz.readers", ["ibidem.formats"]),
     "pages": Place("fuzz.pages"),

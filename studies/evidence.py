@@ -23,7 +23,7 @@ import vl_convert
 
 ROOT = Path(__file__).resolve().parent.parent
 EVIDENCE = ROOT / "docs" / "evidence"
-VERDICTS = ("reproduced", "in shape", "in part", "contradicted", "not at hand")
+VERDICTS = ("reproduced", "in shape", "in part", "contradicted", "not available")
 _PLACES = ("--data", "--out", "--work")  # options that do not change what is measured
 _VERSIONS = ("ibidem", "numpy", "numba", "pyarrow")
 _FONT = "system-ui, sans-serif"
@@ -31,7 +31,7 @@ _FONT = "system-ui, sans-serif"
 
 @dataclass
 class Study:
-    """A study of one paper, or of several tools. `about` says what is done, on what, and what stands for what is missing."""
+    """A study of one paper, or of several tools. `about` says what is done, on what, and what replaces what is missing."""
 
     name: str
     title: str
@@ -136,7 +136,7 @@ def machine() -> str:
 
 
 def study_options(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser with what all studies are told."""
+    """Return a parser with the options of all studies."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="folder with the real collections")
     parser.add_argument("--out", type=Path, default=EVIDENCE, help="folder for tables and plots")

@@ -55,7 +55,7 @@ class HashTable:
 
 
 def hash_table(name: str, hashes_of: HashesOf, sources: Collection, min_hits: int = MIN_HITS) -> HashTable:
-    """Return the table of the sources' hashes, without those that stand too often and the 0 of sentences without words."""
+    """Return the table of the sources' hashes, without those that occur too often and the 0 of sentences without words."""
     hashes, n_times = np.unique(hashes_of(sources)[0], return_counts=True)
     return HashTable(name, hashes[(n_times <= MOST_PLACES) & (hashes != 0)], hashes_of, min_hits)
 
@@ -78,7 +78,7 @@ def fingerprints(counts: WordCounts, share: float) -> HashesOf:
 
 
 def document_hashes(counts: WordCounts, low: float, high: float) -> HashesOf:
-    """Chowdhury02 (I-Match): the distinct words that stand in more than a share `low` of the documents and at most `high`."""
+    """Chowdhury02 (I-Match): the distinct words that occur in more than a share `low` of the documents and at most `high`."""
     n = max(1, counts.n_documents)
 
     def hashes_of(collection: Collection) -> tuple[Keys, NDArray[np.int64], NDArray[Any]]:

@@ -70,7 +70,7 @@ def only_text(records: list[Record]) -> list[Record]:
 
 
 def is_conversation(record: Record) -> bool:
-    """Tell whether a post stands in a group of conversation, not in a technical one."""
+    """Return whether a post is in a discussion group, not in a technical one."""
     return record["label"].split(".")[0] in ("alt", "rec", "soc", "talk")
 
 

@@ -1,24 +1,24 @@
 """Sentence fingerprints (Yoon, Jang, Kim, Park 2012) against document and sentence hashes, and against our default search.
 
 Is a target document a duplicate, wholly or partly, of some source? Three tables of hashes, as in the paper, and the index.
-Chowdhury02: one hash a document, of its words in a range of document shares, the range that is best here. Wang09: a hash a
-sentence, of all its words in order. Fingerprints: a hash a sentence, of its words in any order, common ones aside. Then
-`ibidem.Index` with the search engines fingerprint and overlap. A target is a duplicate from 3 known sentences on (of documents:
-from 1); sentences that stand more than 300 times in the sources are not known. Words are counted in the sources.
+Chowdhury02: one hash per document, of its words in a range of document shares, the best range here. Wang09: one hash per
+sentence, of all its words in order. Fingerprints: one hash per sentence, of its words in any order, without common ones. Then
+`ibidem.Index` with the search engines fingerprint and overlap. A target is a duplicate from 3 known sentences on (for
+documents: from 1); sentences that occur more than 300 times in the sources are not known. Words are counted in the sources.
 
-The paper's Korean blogs and news are not to be had; here the collection is newsgroups20. Sources are two thirds, drawn at
-random, of the posts in groups of conversation (alt, rec, soc, talk). Not duplicated are posts in technical groups (comp, misc,
-sci) by other authors, without those that share lines with a source by the collection's truth: within the same groups,
-signatures and threads under new names are everywhere, and no truth knows them. There are two kinds of duplicates. Quotations
+The paper's Korean blogs and news are not available; the collection here is newsgroups20. Sources are two thirds, drawn at
+random, of the posts in discussion groups (alt, rec, soc, talk). Not duplicated are posts in technical groups (comp, misc, sci)
+by other authors, without those that share lines with a source by the collection's truth: within the same groups, signatures and
+threads under new names are everywhere, and the ground truth does not list them. There are two kinds of duplicates. Quotations
 are real: the other posts of the sources' groups that quote, by the collection's truth (equal lines), at least 200 characters of
-sources with the same subject; re-wrapped, cut, with remarks in between. Clippings are made: to posts that are not duplicated
-something is clipped from a source, its entire text, or 3 to 8 sentences of it that are put into the post; unchanged, or revised
-as in the paper's figure 2 (in every second sentence of a part and every fifth of an entire text, a common word is left out, or
-one is put in, or two words are swapped).
+sources with the same subject; re-wrapped, cut, with comments in between. Clippings are artificial: a piece of a source is added
+to posts that are not duplicated, either its entire text or 3 to 8 of its sentences; unchanged, or revised as in the paper's
+figure 2 (in every second sentence of a part and every fifth of an entire text, a common word is removed or inserted, or two
+words are swapped).
 
-Precision is given for the paper's share of duplicates (924 of 19,076 targets), whatever it is here. The paper's sentences are
-of news and blogs, with 11 to 14 words; posts have greetings, names and "Yes.". So sentences count from 4 words on, and a table
-shows what happens if others do. Times are the best of three, a document a request, on one thread.
+Precision is given for the paper's share of duplicates (924 of 19,076 targets), whatever the share here. The paper's sentences
+are of news and blogs, with 11 to 14 words; posts have greetings, names and "Yes.". So sentences count from 4 words on, and a
+table shows what happens if others do. Times are the best of three, one document per request, on one thread.
 
 Figures 1 to 4 of the paper (examples of duplicates, the model, an example of its steps) are illustrations and left out.
 """
@@ -131,7 +131,7 @@ def measure_models(sources: Sources, targets: Targets, index: ibidem.Index, work
 
 
 def show_collections(study: Study, sources: Sources, every_targets: Sequence[Targets]) -> None:
-    """Table 1: what stands for what."""
+    """Table 1: what replaces what."""
     rows: list[tuple[Any, ...]] = []
     for name, collection, n_duplicated in (
         *((targets.name, targets.collection, int(targets.duplicated.sum())) for targets in every_targets),
@@ -141,11 +141,11 @@ def show_collections(study: Study, sources: Sources, every_targets: Sequence[Tar
         paper = (432_162, None, 11.57, 14.45) if name == "sources" else (19_076, 924, 17.13, 11.34)
         n = collection.n_documents
         rows.append((name, n, n_duplicated, n_sentences / n, float(collection.n_words.mean()), *paper))
-    what = ("documents", "duplicated", "sentences a document", "words a sentence")
+    what = ("documents", "duplicated", "sentences per document", "words per sentence")
     study.table("collections", "Targets and sources (table 1)", ("", *what, *(f"paper: {name}" for name in what)), rows)
     told = "; ".join(f"{row[0]}: {row[1]:,} documents with {row[3]:.1f} sentences of {row[4]:.1f} words" for row in rows)
-    words = f"Forum posts in English stand for Korean blogs and news of a week. {told}."
-    study.verdict("Fingerprints, table 1: documents", "not at hand", words)
+    words = f"Forum posts in English take the place of Korean blogs and news of a week. {told}."
+    study.verdict("Fingerprints, table 1: documents", "not available", words)
 
 
 def show_models(study: Study, models: dict[str, list[Model]], n_unlike: dict[str, int], every: dict[str, Quality]) -> None:
@@ -154,8 +154,8 @@ def show_models(study: Study, models: dict[str, list[Model]], n_unlike: dict[str
     rows += [model.row(name) for name, of_targets in models.items() for model in of_targets]
     columns = ("targets", "model", "MB", "entries", "load ms", "request ms", "precision", "recall", "F1")
     told = " and ".join(f"{n} of the {name}" for name, n in n_unlike.items())
-    note = "At the end the recall by kind of clipping. The index keeps places and words, not only hashes; it and the bare "
-    note += f"table of fingerprints decide differently about {told}."
+    note = "The last columns give recall by kind of clipping. The index keeps places and words, not only hashes; it and the "
+    note += f"bare table of fingerprints decide differently about {told}."
     study.table("models", f"Three models and the index, {MIN_HITS} hits (table 2)", (*columns, *KINDS), rows, note)
     words, costs, is_cheaper = "", "", True
     is_better = []
@@ -166,19 +166,19 @@ def show_models(study: Study, models: dict[str, list[Model]], n_unlike: dict[str
         is_better.append(qualities[2].f1 - max(qualities[0].f1, qualities[1].f1) >= 0.001)
         slower, fewer = fingerprint.request_ms / sentence.request_ms, 1 - fingerprint.entries / sentence.entries
         is_cheaper &= document.entries < fingerprint.entries < sentence.entries and slower > 1
-        costs += f"{name}: {fewer:.1%} fewer entries than hashes of sentences, {slower:.2f} times their time a request; "
+        costs += f"{name}: {fewer:.1%} fewer entries than hashes of sentences, {slower:.2f} times their time per request; "
     paper = ", ".join(f"{cells[4].f1:.3f}" for cells in PAPER.values())
     told = " and ".join(f"{quality.f1:.3f} ({name})" for name, quality in every.items())
     words = f"Documents, sentences, fingerprints: {words}the paper's F1 {paper}. If sentences of any length count, "
-    words += f"fingerprints have F1 {told}. Quotations, which nobody revised, leave nothing to gain over sentences."
+    words += f"fingerprints have F1 {told}. Quotations were not revised, so fingerprints cannot gain over sentences."
     study.judge("Fingerprints, table 2: better than hashes of documents and of sentences", is_better, words)
     fewer = 1 - PAPER["fingerprints"][1] / PAPER["Wang09"][1]
     words = f"{costs}in the paper {fewer:.1%} and {PAPER['fingerprints'][3] / PAPER['Wang09'][3]:.2f} times."
-    study.judge("Fingerprints, table 2: fewer entries, more time a request", is_cheaper, words)
+    study.judge("Fingerprints, table 2: fewer entries, more time per request", is_cheaper, words)
 
 
 def show_lengths(study: Study, known: dict[str, dict[str, NDArray[np.bool_]]], every_targets: Sequence[Targets]) -> None:
-    """Short sentences stand in many documents by chance: what if only longer ones count?"""
+    """Short sentences occur in many documents by chance: what if only longer ones count?"""
     rows = []
     for targets in every_targets:
         collection = targets.collection
@@ -188,7 +188,7 @@ def show_lengths(study: Study, known: dict[str, dict[str, NDArray[np.bool_]]], e
                 document = collection.document[is_known & (collection.n_words >= n_words)]
                 cells.append(targets.quality(np.bincount(document, minlength=collection.n_documents) >= MIN_HITS))
             rows.append((targets.name, n_words, *cells))
-    title = f"Precision / recall / F1 by words that a sentence needs to count, {MIN_HITS} hits"
+    title = f"Precision / recall / F1 by the least words of a counted sentence, {MIN_HITS} hits"
     study.table("lengths", title, ("targets", "words", *next(iter(known.values()))), rows)
 
 
@@ -205,14 +205,14 @@ def show_cutoffs(study: Study, sources: Sources, every_targets: Sequence[Targets
     rows = [
         (name, f"{share:g}", left[i], entries[i], *qualities[name][i]) for name in qualities for i, share in enumerate(SHARES)
     ]
-    columns = ("targets", "share", "words a sentence left", "entries", "precision", "recall", "F1")
+    columns = ("targets", "share", "words left per sentence", "entries", "precision", "recall", "F1")
     title = "By document share above which words are dropped (figures 5 and 6)"
     study.table("cutoffs", title, columns, rows, f"The paper's best is a share of {PAPER_SHARE:g} (300,000 of 500,000 posts).")
     sizes = [{"share": share, "words": left[i], "entries": entries[i]} for i, share in enumerate(SHARES)]
     axis = alt.X("share:Q", scale=alt.Scale(type="log"), title="document share above which words are dropped")
     base = alt.Chart(alt.Data(values=sizes)).mark_line(point=True).encode(x=axis).properties(width=260, height=180)
-    both = base.encode(y=alt.Y("words:Q", title="words a sentence left")) | base.encode(y=alt.Y("entries:Q", title="entries"))
-    study.plot("sizes", "Words left in a sentence, and entries of the table, by document share (figure 5)", both)
+    both = base.encode(y=alt.Y("words:Q", title="words left per sentence")) | base.encode(y=alt.Y("entries:Q", title="entries"))
+    study.plot("sizes", "Words left per sentence, and entries of the table, by document share (figure 5)", both)
     points = [
         {"targets": name, "share": share, "what": what, "value": value}
         for name, of_targets in qualities.items()
@@ -226,7 +226,7 @@ def show_cutoffs(study: Study, sources: Sources, every_targets: Sequence[Targets
     study.plot("cutoffs", "Precision, recall and F1 of fingerprints by document share (figure 6)", chart)
 
     rises = bool(np.all(np.diff(left) >= 0) and np.all(np.diff(entries) >= 0))
-    words = f"From a share of {SHARES[0]:g} to {SHARES[-1]:g} the words left rise from {left[0]:.2f} to {left[-1]:.2f} (paper: "
+    words = f"From a share of {SHARES[0]:g} to {SHARES[-1]:g} the words left grow from {left[0]:.2f} to {left[-1]:.2f} (paper: "
     words += f"{PAPER_WORDS_LEFT[0]} to {PAPER_WORDS_LEFT[1]}), the entries from {entries[0]:,} to {entries[-1]:,}."
     study.judge("Fingerprints, figure 5: words and entries by cut-off", rises, words)
     best = {name: max(zip(some, SHARES, strict=True), key=lambda pair: pair[0].f1) for name, some in qualities.items()}

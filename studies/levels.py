@@ -1,13 +1,15 @@
-"""PDC-MR (Zhang et al., SIGIR 2010), figures 10 and 11 and table 3: what is found by sentences that documents as wholes hide.
+"""PDC-MR (Zhang et al., SIGIR 2010), figures 10 and 11 and table 3: what sentences find and whole documents hide.
 
 The paper's four web collections are licensed; here there are five others: technical pages in English and in Chinese, templated
 reference pages, mail and forum posts. As in the paper the level of documents is plain SpotSigs on whole documents (similarity
-of spots 0.44, its own paper's limit; few antecedents, as there: the 20 most frequent words; chains skip the 100 most frequent
-words), the level of sentences is I-Match on sentences, idf from 0.1 to 1, in runs of at least three. Beside them stand
-ibidem's own ways: `cluster` and `find` as they are by default.
+of spots 0.44,
+its own paper's limit; few antecedents, as there: the 20 most frequent words; chains skip the 100 most frequent
+words), the level of sentences is I-Match on sentences, idf from 0.1 to 1, in runs of at least three. For them stand
+ibidem's own `cluster` and `find` run are by default
+settings.
 
-Table 3 is the judgement of people who read 200 documents of each collection. Instead, the passages are told apart by what
-can be measured: how much of both documents they cover, and in how many documents their text stands.
+Table 3 is the judgement of people who read 200 documents of each collection. Instead, passages are classified by what can be
+measured: how much of both documents they cover, and in how many documents their text appears.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ class Level(NamedTuple):
 
 
 def by_document(documents: pa.Table, **settings: Any) -> Level:
-    """Return the documents that are duplicates of another one as wholes."""
+    """Return the documents that are duplicates of another one as a whole."""
     begin = time.perf_counter()
     result = ibidem.cluster(documents, **settings)
     seconds = time.perf_counter() - begin
@@ -62,7 +64,7 @@ def by_document(documents: pa.Table, **settings: Any) -> Level:
 
 
 def by_sentence(documents: pa.Table, **settings: Any) -> tuple[Level, ibidem.Result]:
-    """Return the documents that share passages, or text that stands in very many places."""
+    """Return the documents that share passages, or text in very many places."""
     begin = time.perf_counter()
     result = ibidem.find(documents, **settings)
     seconds = time.perf_counter() - begin
@@ -84,27 +86,28 @@ def show_levels(study: Study, collections: dict[str, pa.Table]) -> dict[str, ibi
         n_whole, n_own = len(whole.documents), len(own_whole.documents)
         rows.append((name, documents.num_rows, n_whole, more, more / max(1, n_whole), n_own, len(own_more), len(missed)))
         points += [
-            {"collection": name, "level": "as wholes", "documents": len(whole.documents) / documents.num_rows},
+            {"collection": name, "level": "whole", "documents": len(whole.documents) / documents.num_rows},
             {"collection": name, "level": "in parts only", "documents": more / documents.num_rows},
         ]
     columns = (
-        "", "documents", "SpotSigs, as wholes", "I-Match by sentences: in parts only", "times as many more",
-        "ibidem cluster", "ibidem find: in parts only", "as wholes only",
+        "", "documents", "SpotSigs, whole documents", "I-Match by sentences: in parts only", "times as many more",
+        "ibidem cluster", "ibidem find: in parts only", "whole documents only",
     )  # fmt: skip
-    note = "Paper, first million documents of WT10g: 31,000 as wholes, another 94,000 in parts: 3.0 times as many more."
-    study.table("levels", "Documents with duplicates, as wholes and in parts (figure 10)", columns, rows, note)
+    note = "Paper, first million documents of WT10g: 31,000 whole documents, another 94,000 in parts: 3.0 times as many more."
+    study.table("levels", "Documents with duplicates, whole and partial (figure 10)", columns, rows, note)
     chart = alt.Chart(alt.Data(values=points)).mark_bar().encode(
         y=alt.Y("collection:N", title=None, sort=list(collections)), color=alt.Color("level:N", title=None),
         x=alt.X("documents:Q", axis=alt.Axis(format="%"), title="documents"),
     ).properties(width=360, height=140)  # fmt: skip
-    study.plot("levels", "Share of documents with duplicates: as wholes, and those that only have them in parts", chart)
+    study.plot("levels", "Share of documents with duplicates: whole documents, and those with partial duplicates only", chart)
     ratios = [row[4] for row in rows]
     told = ", ".join(f"{row[0]} {row[4]:.1f}" for row in rows)
-    words = "Documents that only have duplicates in parts, for each one that has them as a whole: "
+    words = "Documents with only partial duplicates, for each one that is duplicated as a whole: "
     words += f"{told} (paper: 3.0). "
-    words += "Below 1 wholes find most: there documents are often copied whole, as a reply holds the message it answers."
+    words += "Below 1, comparing whole documents finds most: documents are often copied completely there, "
+    words += "as a reply contains the message it answers."
     holds = [ratio >= 1 for ratio in ratios]
-    study.judge("PDC-MR, figure 10: most partial duplicates are missed by wholes", holds, words)
+    study.judge("PDC-MR, figure 10: comparing whole documents misses most partial duplicates", holds, words)
     return results
 
 
@@ -137,12 +140,12 @@ def show_kinds(study: Study, results: dict[str, ibidem.Result]) -> None:
             rows.append((name, kind, f"{share:.1%}", length, repeated))
             if kind == "a part of both":
                 lengths.append(length)
-    columns = ("", "passages", "share", "sentences in the mean", "texts in more than 100 places (repeats)")
+    columns = ("", "passages", "share", "mean sentences", "texts in more than 100 places (repeats)")
     study.table("kinds", "What passages are, by what can be measured (instead of table 3)", columns, rows)
-    words = "No people judged what is found here. What can be measured: passages that are a part of both documents have "
-    words += f"{min(lengths):.1f} to {max(lengths):.1f} sentences in the mean (paper, quotations: about 6); "
-    words += "text in very many places, the paper's 'Other', is told apart as repeats."
-    study.verdict("PDC-MR, table 3: kinds of partial duplicates", "not at hand", words)
+    words = "No one judged the results here. What can be measured: passages that are a part of both documents have "
+    words += f"{min(lengths):.1f} to {max(lengths):.1f} sentences on average (paper, quotations: about 6); "
+    words += "text in very many places, the paper's 'Other', is reported separately, as repeats."
+    study.verdict("PDC-MR, table 3: kinds of partial duplicates", "not available", words)
 
 
 def show_times(study: Study, documents: pa.Table) -> None:
@@ -173,13 +176,13 @@ def main() -> None:
     """Run the study."""
     options = study_options(__doc__).parse_args()
     data = require(options.data, *COLLECTIONS.values())
-    study = Study("levels", "PDC-MR: wholes and parts", (__doc__ or "").split("\n\n", 1)[1], options.out)
+    study = Study("levels", "PDC-MR: whole and partial duplicates", (__doc__ or "").split("\n\n", 1)[1], options.out)
     collections = {name: read_documents(data / path) for name, path in COLLECTIONS.items()}
     results = show_levels(study, collections)
     show_kinds(study, results)
     show_times(study, collections[GROWING])
     words = "The four collections are licensed; the study runs on five others."
-    study.verdict("PDC-MR, table 1: collections", "not at hand", words)
+    study.verdict("PDC-MR, table 1: collections", "not available", words)
     study.write()
 
 

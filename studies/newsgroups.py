@@ -24,7 +24,7 @@ QUOTATIONS = "newsgroups20/truth_passages.jsonl.zst"
 
 
 def parse_options(description: str | None) -> argparse.Namespace:
-    """Return what the study is told."""
+    """Return the options of the study."""
     parser = study_options(description)
     parser.add_argument("--share", type=float, default=1.0, help="share of the collection, to try the study in little time")
     options = parser.parse_args()
@@ -46,7 +46,7 @@ def every_sentence(collection: Collection) -> SentenceTypes:
 
 
 def count_words(collection: Collection) -> WordCounts:
-    """Return in how many documents each word stands."""
+    """Return in how many documents each word occurs."""
     tokens = type_tokens(collection, every_sentence(collection), in_turn)
     words = number_hashes(tokens.tokens)
     document = np.repeat(collection.document, np.diff(tokens.first)).astype(np.int64)

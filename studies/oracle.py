@@ -2,12 +2,12 @@
 
 PDC-MR's oracle sets are 2,000 web pages in English and 2,000 in Chinese, labelled by hand; they are not to be had. This one
 has as many documents and about as many sentences, and the same share of duplicate sentences that are identical (.89 and .91).
-How the others differ the paper does not say, but it can be told from its recall: at similarity 0.9, where a changed word is
+The paper does not say how the others differ, but its recall shows it: at similarity 0.9, where a changed word is
 too much in most sentences, .966 and .937 are found, so seven tenths and three tenths of them differ in signs or case only.
 The others here have a word or two changed. Passages are of the lengths that the paper tells of: about 6 sentences, most above
 3; one in ten is a whole document, as its news and its articles in several pages are.
 
-Whatever real documents share by themselves would be truth that nobody knows. So a sentence of eight words or more that stands
+Whatever real documents share by themselves would be unknown truth. So a sentence of eight words or more that stands
 in the collection twice is left out. Shorter ones stay in two documents, if their neighbours are not repeated, too ("See also.",
 "Examples"): they are equal by chance, and whoever reports them is wrong.
 """
@@ -33,7 +33,7 @@ LEAST_SENTENCES = 8
 LENGTHS = (2, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 12)  # of copied passages, in sentences: 5.9 in the mean
 WHOLES = 0.1  # of what is copied: whole documents
 COPIES_A_DOCUMENT = 0.5
-CHANCE_DOCUMENTS = 2  # that a short sentence may stand in by chance
+CHANCE_DOCUMENTS = 2  # that a short sentence may occur in by chance
 SENTENCES = ("a_id", "a_sentence", "b_id", "b_sentence")
 
 
@@ -62,7 +62,7 @@ class Oracle(NamedTuple):
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences there are in all."""
+        """The total number of sentences."""
         return sum(map(len, self.sentences))
 
     def found_pairs(self, result: ibidem.Result) -> pa.Table:
@@ -87,7 +87,7 @@ def make_oracle(data: Path, language: Language, n_documents: int = N_DOCUMENTS) 
     """Return the oracle of a language; the same every time."""
     chance = random.Random(SEED)
     documents = list(_plain_documents(data / language.path, n_documents, language.most_sentences))
-    places: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)  # original: where it stands
+    places: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)  # original: where it occurs
     inserted: list[list[tuple[int, int, str]]] = [[] for _ in documents]  # by document: original, and its text here
     at = [0] * len(documents)
     for target in range(len(documents)):
@@ -135,7 +135,7 @@ def pair_table(rows: list[tuple[str, int, str, int]]) -> pa.Table:
 
 
 def _plain_documents(path: Path, n_documents: int, most_sentences: int) -> Iterator[list[str]]:
-    """Yield documents of some sentences, none of which stands elsewhere but by chance."""
+    """Yield documents of some sentences, none of which occurs elsewhere except by chance."""
     texts = read_documents(path)["text"].to_pylist()[: 3 * n_documents]
     read = [[text[start:end] for start, end in ibidem.split_sentences(text)] for text in texts]
     count = Counter(key for document in read for key in {_key(sentence) for sentence in document})

@@ -1,6 +1,6 @@
 """Makes docs/evidence.md, the page that shows all studies at once, from what they left in docs/evidence.
 
-The text stands in page.md; tables, plots, verdicts and single cells are taken from the studies:
+The text is in page.md; tables, plots, verdicts and single cells are taken from the studies:
 
     {table NAME.KEY}                 a table with its title and its note
     {plot NAME.KEY}                  a plot

@@ -1,4 +1,4 @@
-"""Answers of tools against what is true: pairs of documents, passages, text that is taken out, ends of sentences."""
+"""Answers of tools against what is true: pairs of documents, passages, text that is removed, ends of sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ibidem.evaluation.truth_files import read_passages, read_table
 
 Pair = tuple[str, str]
 MOST_JUDGED = 200_000  # pairs of clusters that are compared exactly; of more, a sample
-RUN_WORDS = 5  # in a row, that stand elsewhere too if they do so by no accident
+RUN_WORDS = 5  # in a row: enough that a match elsewhere is no accident
 STOPS = ".!?…:;\"'”’)]»"
 
 
@@ -216,7 +216,7 @@ class Spans:
 
 
 class RepeatedWords:
-    """Which runs of five words stand in a collection more than once."""
+    """Return which runs of five words occur in a collection more than once."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts

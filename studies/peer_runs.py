@@ -169,7 +169,7 @@ def run_stage(folder: Path, name: str, tasks: int, *steps: Any) -> None:
 
 
 def run_datatrove_minhash(path: Path, folder: Path) -> None:
-    """Run the four stages; words are what stands between spaces, and nothing is normalised, for these texts are plain words."""
+    """Run the four stages; words are separated by spaces, and nothing is normalised, as these texts are plain words."""
     from datatrove.pipeline.dedup import MinhashDedupSignature
     from datatrove.pipeline.dedup.minhash import MinhashConfig, MinhashDedupBuckets, MinhashDedupCluster, MinhashDedupFilter
     from datatrove.pipeline.readers import JsonlReader
@@ -211,7 +211,7 @@ def read_datatrove_minhash(path: Path, folder: Path) -> Iterator[Any]:
 
 
 def run_datatrove_sentences(path: Path, folder: Path) -> None:
-    """Run the three stages with their defaults: of three sentences in a row that stand elsewhere too, one copy stays."""
+    """Run the three stages with their defaults: of three consecutive sentences that also occur elsewhere, one copy is kept."""
     from datatrove.pipeline.dedup import SentenceDedupFilter, SentenceDedupSignature, SentenceFindDedups
     from datatrove.pipeline.dedup.sentence_dedup import SentDedupConfig
     from datatrove.pipeline.readers import JsonlReader

@@ -2,20 +2,20 @@
 
 Tools that compare whole documents (`ibidem cluster`, rensa, gaoya, datasketch, text-dedup, datatrove's MinHash) get ten words
 in a row as features, 128 hash functions in 16 bands and similarity 0.8, semhash its default limit and, since its own model is
-not to be had as a package, vectors of words made of all-MiniLM-L6-v2 by its makers' procedure. So that all have the same
-features, they get plain words: small letters, one space between, no punctuation, and no text of fewer than ten words. What they
-report is judged by exact similarity; of clusters, which text-dedup and datatrove report, all pairs count, also of those of
-ibidem, in a row of their own (one run gives both). On collections with true passages it is asked whose pair of documents they
-report: parts of documents are not what they look for, and the table shows how many they cannot see.
+not available as a package, word vectors made from all-MiniLM-L6-v2 by its makers' procedure. So that all have the same
+features, they get plain words: lower case, single spaces, no punctuation, and no text of fewer than ten words. What they report
+is judged by exact similarity; of clusters, which text-dedup and datatrove report, all pairs count, also for ibidem's clusters,
+which have their own row (one run gives both). On collections with true passages, the tables count those whose pair of documents
+is reported: these tools do not look for parts of documents, and the tables show how many they cannot see.
 
-Tools that locate text get the texts as they are: `ibidem find` and `ibidem compare`, copydetect (which compares all pairs, and
-therefore gets a sample of them, as `ibidem compare` does), datatrove's sentence deduplication and `ibidem dedup`, which take
-out what stands elsewhere too. Every peer runs in an environment of its own, as the first example of its documentation shows,
-rensa and datasketch document by document; text-dedup and datatrove also write a cleaned copy. W is the time of `wc -w` on the
-file that the tool gets. Time is that of the whole process; kernels of ibidem are compiled before. Memory is the peak of all
-processes of a run. Precision in PAN 2013, where 5,210 pairs of documents are listed: of those of them that are reported, the
-share that has a true passage; other reported pairs, between which there is reuse that nobody planted, are not judged. In mail,
-whose truth is incomplete: the share of reported pairs that are of one thread.
+Tools that locate text get the original texts: `ibidem find` and `ibidem compare`, copydetect (which compares all pairs, and
+therefore gets a sample of them, as `ibidem compare` does), datatrove's sentence deduplication and `ibidem dedup`, which remove
+what also appears elsewhere. Every peer runs in its own environment, as in the first example of its documentation, rensa and
+datasketch document by document; text-dedup and datatrove also write a cleaned copy. W is the time of `wc -w` on the input file.
+Time is that of the whole process; ibidem's kernels are compiled before. Memory is the peak of all processes of a run. Precision
+in PAN 2013, where 5,210 pairs of documents are listed: the share of these among the reported pairs that has a true passage;
+other reported pairs, which may share text that was not planted, are not judged. In mail, whose truth is incomplete: the share
+of reported pairs within one thread.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def show_documents(bench: Bench, articles: Path, share: float) -> None:
         n_found = sum(pair in answers[outcome.tool] for pair in known)
         return n_found, answers[outcome.tool].n_pairs - n_found
 
-    note = f"W is {runs[0][1]:.3f} s: what is timed here is mostly how long a tool takes to start."
+    note = f"W is {runs[0][1]:.3f} s: the times here are mostly start-up times."
     columns = (f"of {len(known)} known pairs", "other pairs")
     bench.table("articles", "Whole documents: 1,000 articles", columns, runs, found, note)
 
@@ -204,8 +204,8 @@ def show_given(bench: Bench, name: str, truth: Truth, raw: Path, n_given: int) -
         if not peer.failure:
             passages[shown.tool] = passage_table(line[:6] for line in read_lines(peer.answer) if line[6] > least)
     if not peer.failure:
-        note = "One run of copydetect, shown with its default limit and without. It marks slices of each text by itself; here "
-        note += "slices that share words are put together as passages. Left alone, it compares all pairs of documents."
+        note = "One run of copydetect, shown with its default limit and without. It marks slices of each text separately; "
+        note += "here slices that share words are joined into passages. By default, it compares all pairs of documents."
 
     def cells(outcome: Outcome) -> list[Any]:
         answer = Answer(pairs_in(passages[outcome.tool]))
@@ -220,7 +220,7 @@ def show_given(bench: Bench, name: str, truth: Truth, raw: Path, n_given: int) -
 
 
 def show_cleaned(bench: Bench, name: str, truth: Truth, raw: Path, repeated: RepeatedWords) -> None:
-    """What a cleaned copy loses: text that stands elsewhere too."""
+    """What a cleaned copy loses: text that also appears elsewhere."""
 
     def cells(outcome: Outcome) -> tuple[str, float | None, float]:
         if outcome.answer.exists():
@@ -231,14 +231,14 @@ def show_cleaned(bench: Bench, name: str, truth: Truth, raw: Path, repeated: Rep
             pieces = [*whole, *((line["id"], line["start"], line["end"]) for line in removed if line["start"] is not None)]
         spans = Spans(pieces)
         share, of_truth = truth.taken_out(spans)
-        bench.shares.append({"place": name, "tool": outcome.tool, "share": of_truth, "reports": "text taken out"})
+        bench.shares.append({"place": name, "tool": outcome.tool, "share": of_truth, "reports": "text removed"})
         return f"{share:.1%}", repeated.share(spans), of_truth
 
     words = words_seconds(raw)
     outcomes = [bench.runner.run_ibidem("dedup", raw, "--level", level) for level in ("passage", "sentence")]
     runs = [(outcome, words) for outcome in (*outcomes, bench.runner.run_peer("datatrove-sentences", raw))]
-    columns = ("characters taken out", "of them elsewhere too", "true passages, on the side that loses more")
-    note = "Elsewhere too: words of what is taken out that lie in a run of five which stands in the collection more than once."
+    columns = ("characters removed", "of these, also elsewhere", "true passages, on the side that loses more")
+    note = "Also elsewhere: removed words that are in a run of five that occurs in the collection more than once."
     bench.table(f"{name}-cleaned", f"Parts of documents, {name}: a cleaned copy", columns, runs, cells, note)
 
 
@@ -267,8 +267,8 @@ def show_sentences(bench: Bench, megabytes: float) -> None:
         for key, (n_ends, shared, alone) in compare_ends(bodies, ends).items():
             cells = [shared.get(other, "") for other in SPLITTERS] + [alone[place] for place in places]
             rows.append((f"{name}, {size:.1f} MB", tools[key], speeds[key], n_ends, *cells))
-    note = "Text by text, start of the program aside. Ends of texts do not count. A row read across says which share of its "
-    note += "ends the others have too (its precision against them), a column read down which share of theirs it has (its "
+    note = "Text by text, without the start of the program. Ends of texts do not count. A row gives the share of its "
+    note += "ends that the others also have (its precision against them), a column the share of their ends that it has (its "
     note += "recall). Alone: ends that none of the others has, as a share of all."
     bench.study.table("sentences", "Where sentences end", columns, rows, note)
 
@@ -286,7 +286,7 @@ def plot(bench: Bench) -> None:
     colour = alt.Color("reports:N", title="what it reports")
     base = alt.Chart(alt.Data(values=bench.shares)).mark_bar().encode(x=share, y=tool, color=colour)
     chart = base.properties(width=300).facet(row=row).resolve_scale(y="independent")
-    title = "Share of true passages by tool: those whose pair of documents is reported, or characters of them taken out"
+    title = "Share of true passages by tool: those whose pair of documents is reported, or characters of them removed"
     bench.study.plot("found", title, chart)
 
 
@@ -295,7 +295,7 @@ def main() -> None:
     work = Path(tempfile.gettempdir()) / "ibidem-peers"
     parser = study_options(__doc__)
     parser.add_argument("--work", type=Path, default=work, help="folder for environments, which are kept, and runs")
-    parser.add_argument("--share", type=float, default=0.2, help="share of the documents that are compared as wholes")
+    parser.add_argument("--share", type=float, default=0.2, help="share of the documents that are compared as a whole")
     parser.add_argument("--documents", type=int, default=0, help="for a trial: so many of the collections with passages")
     parser.add_argument("--given", type=int, default=1500, help="pairs of each that are given")
     parser.add_argument("--megabytes", type=float, default=2, help="text of each collection that is split into sentences")

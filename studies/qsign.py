@@ -1,17 +1,17 @@
 """qSign (Kim, Candan, Tatemura, WWW 2009): what bit signatures find and cost, predicted and measured; and an index that grows.
 
-The paper's crawls of Google News and of blogs are not to be had; here the collection is newsgroups20: posts that quote one
+The paper's crawls of Google News and of blogs are not available; the collection here is newsgroups20: posts that quote one
 another, cut and re-wrapped. Documents are taken in the order of their ids, so that threads stay together; those above 200
-sentences (encoded files, mostly) are left out. 60 query documents are drawn from the first 30,000 sentences and are taken out
-of the data sets, which are as large as the two of Google; for the blogs, 5 million sentences, nothing stands. The paper's
-sentences have 9.4 words, so its stop words are gone: here words that stand in more than 20 % of the documents are dropped (one
-snapshot counts for all data sets). Of the queries, sentences with fewer than 5 words left are dropped too: that brings them to
-the paper's 10 words. Short ones stand inside any number of longer sentences, with a score of 1 and far away in bits.
+sentences (encoded files, mostly) are left out. 60 query documents are drawn from the first 30,000 sentences and removed from
+the data sets, which are as large as the two of Google; the blogs, 5 million sentences, have no counterpart here. The paper's
+sentences have 9.4 words, so its stop words were removed: here words that occur in more than 20 % of the documents are dropped
+(one snapshot counts for all data sets). Of the queries, sentences with fewer than 5 words left are dropped too: that brings
+them to the paper's 10 words. Short ones are contained in many longer sentences, with a score of 1 but many differing bits.
 
 Scores are those of the paper (`product`: the share of the query's words times the share of their weight), from .5 on; matches
-and candidates are counted by sentence. Truth is a full comparison. Times are the best of three on one thread, without making
-the queries; slow ways are timed with every fifth query. Streams and increments go through `ibidem.Index` with whole sentences,
-default scores and a thread a core, and are timed once or twice.
+and candidates are counted by sentence. Truth is a full comparison. Times are the best of three on one thread, without the
+preparation of queries; slow methods are timed with every fifth query. Streams and increments go through `ibidem.Index` with
+whole sentences, default scores and one thread per core, and are timed once or twice.
 
 Figures 1 to 5 of the paper (links between news, a news site, an example of signatures, the flow, the pseudo-code) are
 illustrations and left out.
@@ -39,7 +39,7 @@ PAPER_MASKS = MASKS[:2]
 PAPER_SCORES = LEVELS[1:4]  # in figure 7
 PAPER_WORDS = 9.98  # in a query sentence
 PAPER_QUERIES = 1020
-# Table 1: documents, sentences, words a sentence; what stands for it here.
+# Table 1: documents, sentences, words per sentence; what replaces it here.
 PAPER_COLLECTIONS = {
     "Google_1000": (1_000, 29_292, 9.45, "30 K"),
     "Google_10000": (10_000, 291_331, 9.24, "290 K"),
@@ -109,7 +109,7 @@ def beside(ours: float, paper: float | None, form: str = ".3f") -> str:
 
 
 def show_collections(study: Study, sets: Sequence[DataSet]) -> None:
-    """Table 1: what stands for what."""
+    """Table 1: what replaces what."""
     chosen = {data.name: (data, data.data) for data in sets} | {"queries": (sets[0], sets[0].queries)}
     rows: list[tuple[Any, ...]] = []
     for name, (n_documents, n_sentences, n_words, ours) in PAPER_COLLECTIONS.items():
@@ -119,12 +119,12 @@ def show_collections(study: Study, sets: Sequence[DataSet]) -> None:
             collection = arrivals.collection
             cells = (ours, collection.n_documents, len(collection.digest), data.words_a_sentence(arrivals))
         rows.append((*cells, name, n_documents, n_sentences, n_words))
-    what = ("documents", "sentences", "words a sentence")
+    what = ("documents", "sentences", "words per sentence")
     columns = ("here", *what, "in the paper", *what)
     study.table("collections", "Data sets and queries (table 1)", columns, rows, "Words are counted once in a sentence.")
     told = "; ".join(f"{row[0]} for {row[4]}, {row[2]:,} sentences with {row[3]:.1f} words" for row in rows if row[0])
-    words = f"Forum posts of like size stand for the crawls of Google: {told}. Nothing stands for the blogs."
-    study.verdict("qSign, table 1: data sets", "not at hand", words)
+    words = f"Forum posts of similar size replace the crawls of Google: {told}. The blogs have no counterpart here."
+    study.verdict("qSign, table 1: data sets", "not available", words)
 
 
 def show_recall(study: Study, data: DataSet, truth: Truth, outcomes: dict[str, Outcome]) -> None:
@@ -146,7 +146,7 @@ def show_recall(study: Study, data: DataSet, truth: Truth, outcomes: dict[str, O
         rows.append((name, "precision", "", *cells))
     longer = (truth.level == 0) & (truth.n_extra > MANY_WORDS)
     share = truth.places[longer].sum() / max(1, truth.by_level[0])
-    note = "In brackets the paper's figures; its precision is worked out from them. Candidates are a query sentence's. "
+    note = "In brackets the paper's figures; its precision is computed from them. Candidates are counted per query sentence. "
     note += f"{share:.0%} of the matches in {level_name(0)} are sentences with more than {MANY_WORDS} other words."
     title = f"Recall by score and radius, {data.name} sentences (table 2)"
     study.table(f"recall-{key_of(data)}", title, ("m / l", "score", "matches", *(f"d = {d}" for d in RADII)), rows, note)
@@ -278,9 +278,9 @@ def judge_predictions(study: Study, between: dict[str, dict[str, list[int]]]) ->
         f"{' and '.join(str(counts[1]) for counts in readings.values())}"
         for name, readings in between.items()
     )
-    words = "Predictions that lie between the recall of both levels beside them, by the linear and the product reading: "
+    words = "Predictions between the recall of the two adjacent levels, by the linear and the product reading: "
     verdict = "reproduced" if best >= 0.9 else "in shape" if best > 0.5 else "contradicted"
-    study.verdict("qSign, figure 7: predicted recall lies between the observed", verdict, f"{words}{told}.")
+    study.verdict("qSign, figure 7: predicted recall is between the observed values", verdict, f"{words}{told}.")
 
 
 def show_times(study: Study, data: DataSet, outcomes: dict[str, Outcome]) -> None:
@@ -291,8 +291,8 @@ def show_times(study: Study, data: DataSet, outcomes: dict[str, Outcome]) -> Non
         steps = [] if one.selecting is None else [one.selecting, one.seconds - one.selecting]
         cells = [f"{1e6 * taken:,.1f}" for taken in (one.seconds, *steps)]
         rows.append((name, one.overall, *cells, *([""] * (3 - len(cells))), f"{outcomes['scan'].seconds / one.seconds:,.0f}"))
-    columns = ("search", "recall", "µs a sentence", "of it selecting candidates", "comparing them", "times as fast as scan")
-    title = f"Time of a query sentence, {data.name} sentences (figures 8 to 10)"
+    columns = ("search", "recall", "µs per sentence", "selecting candidates", "comparing them", "times as fast as scan")
+    title = f"Time per query sentence, {data.name} sentences (figures 8 to 10)"
     study.table(f"times-{key_of(data)}", title, columns, rows)
 
 
@@ -308,7 +308,7 @@ def plot_times(study: Study, results: Results) -> None:
         y=alt.Y("µs:Q", scale=alt.Scale(type="log"), title="µs a query sentence"),
         column=alt.Column("data:N", sort=list(results), title="sentences"),
     ).properties(width=260, height=220)  # fmt: skip
-    study.plot("times", "Time of a query sentence against recall, times logarithmic (figures 8 and 10)", chart)
+    study.plot("times", "Time per query sentence against recall, times logarithmic (figures 8 and 10)", chart)
     steps = [
         {"bits": f"{mask[0]} bits", "d": d, "step": step, "µs": 1e6 * taken}
         for mask in PAPER_MASKS
@@ -336,17 +336,19 @@ def judge_times(study: Study, results: Results) -> None:
 
     gains = {"70 %": most_gain(0.7), "90 %": most_gain(0.9)}
     told = ", ".join(f"{gain:,.0f} times at {share}" if gain else f"no setting finds {share}" for share, gain in gains.items())
-    words = f"Largest gain over the full scan ({1000 * scan.seconds:.1f} ms a sentence) by least recall: {told} (paper: 100 to "
-    words += f"1,000 at 70 %, 10 to 100 at 90 %); {most_gain(0):,.0f} times at any. Figure 8b, the blogs, is not at hand."
+    words = f"Largest gain over the full scan ({1000 * scan.seconds:.1f} ms per sentence) by minimum recall: {told} (paper: "
+    words += f"100 to 1,000 at 70 %, 10 to 100 at 90 %); {most_gain(0):,.0f} times at any. Figure 8b, the blogs, is missing."
     study.judge("qSign, figure 8: faster than a full scan", [gains["70 %"] >= 100, gains["90 %"] >= 10], words)
 
     faster = [one for one in paper if one.seconds < inverted.seconds]
     selecting = sum((one.selecting or 0) < (inverted.selecting or 0) for one in paper)
     beyond = [one for one in paper if one.seconds < overlap.seconds]
-    words = f"Inverted lists find all in {1e6 * inverted.seconds:,.1f} µs a sentence; of {len(paper)} settings qSign is faster "
+    words = (
+        f"Inverted lists find all in {1e6 * inverted.seconds:,.1f} µs per sentence; of {len(paper)} settings qSign is faster "
+    )
     words += f"in {told_recall(faster)}, and selects candidates faster in {selecting}. `overlap` finds all in "
-    words += f"{1e6 * overlap.seconds:,.1f} µs; qSign is faster than that in {told_recall(beyond)}. (All in memory, and lists "
-    words += "as they are; the paper's lie on disk, and are cut short until their recall equals that of qSign.)"
+    words += f"{1e6 * overlap.seconds:,.1f} µs; qSign is faster than that in {told_recall(beyond)}. (All in memory, and with "
+    words += "full lists; the paper's are on disk, and cut short until their recall equals that of qSign.)"
     study.judge("qSign, figures 8 and 9: faster than inverted lists at every recall", len(faster) == len(paper), words)
 
     times = {name: [1e6 * one.seconds for one in by_radius(every, PAPER_MASKS[1])] for name, (_, every) in results.items()}
@@ -362,7 +364,7 @@ def judge_times(study: Study, results: Results) -> None:
         told += f"{mask[0]} bits: {' and '.join(f'{share:.0%}' for share in shares)} of the time; "
         as_printed.append(all(share > 0.5 for share in shares) if mask[0] == 32 else all(share < 0.5 for share in shares))
     words = f"Selecting candidates takes, with d = 1 and 2, {told}in the paper comparing takes most with 16 bits, selecting "
-    words += "with 32. Measured in memory, on 290 K sentences that stay as they are; the paper's lie on disk, in the stream."
+    words += "with 32. Measured in memory, on 290 K sentences that do not change; the paper's are on disk, in the stream."
     study.judge("qSign, figure 12: 16 bits spend time comparing, 32 bits selecting", as_printed, words)
 
 

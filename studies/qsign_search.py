@@ -78,7 +78,7 @@ class DataSet:
         return settings, segment, self.queries.queries(self.counts, settings)
 
     def words_a_sentence(self, arrivals: Arrivals) -> float:
-        """Return how many different words a sentence has on average."""
+        """Return how many different words per sentence has on average."""
         return float(arrivals.queries(self.counts, SETTINGS).sizes[arrivals.types.of_sentence].mean())
 
     @cached_property

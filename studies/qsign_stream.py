@@ -1,4 +1,4 @@
-"""An index that grows: a stream of sentences, and a tenth added against everything done anew. Used by qsign.py."""
+"""An index that grows: a stream of sentences, and a tenth added compared with rebuilding everything. Used by qsign.py."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def show_stream(study: Study, records: list[Record], n_sentences: NDArray[np.int
         rows.append((name, *(f"{seconds:.2f}" for seconds in taken), f"{total[-1]:.1f}", f"{powers[name]:.2f}"))
         points += [{"search": name, "sentences": n, "seconds": float(t)} for n, t in zip(passed, total, strict=True)]
     title = f"A stream of {passed[-1]:,} sentences: seconds for each tenth, queried and added (figure 11)"
-    note = "The paper's curves for a million sentences x, in seconds, in an order that is not told: 1e-8 x² - .004 x + 57; "
+    note = "The paper's curves for a million sentences x, in seconds, in an unstated order: 1e-8 x² - .004 x + 57; "
     note += "3e-9 x² + .001 x - 122; 4e-9 x² - .001 x + 27; 2e-10 x² - 22."
     columns = ("search", *(f"{10 * part} %" for part in range(1, N_PARTS + 1)), "in all", "grows with the power")
     study.table("stream", title, columns, rows, note)
@@ -96,12 +96,12 @@ def show_stream(study: Study, records: list[Record], n_sentences: NDArray[np.int
     order = totals["bits 32/2, d = 1"] < min(totals["bits 32/2, d = 2"], totals["bits 16/1, d = 1"])
     words = f"Time grows with these powers of the stream: {told} (paper: 2). {'As' if order else 'Unlike'} in the paper, 32 "
     words += f"bits with d = 1 are {'' if order else 'not '}faster than 16 bits and than d = 2. The paper's stream has a "
-    words += f"million sentences, this one {passed[-1]:,}: what grows slowly may show later."
+    words += f"million sentences, this one {passed[-1]:,}: slow growth may only show later."
     study.judge("qSign, figure 11: time is quadratic in the stream", [min(of_paper) >= 1.7, order], words)
 
 
 def time_increment(records: list[Record], old: int, new: int, way: Way) -> tuple[float, float, int, int]:
-    """Return the seconds to query and add what is new, and to do everything anew; and the duplicates that each finds."""
+    """Return the seconds to query and add what is new, and to rebuild everything; and the duplicates that each finds."""
     added = anew = math.inf
     n_added = n_anew = 0
     for _ in range(way.n_times):
@@ -132,21 +132,21 @@ def show_increments(study: Study, records: list[Record], n_sentences: NDArray[np
             gains.setdefault(name, []).append(anew / added)
             n_old, n_new = int(n_sentences[:old].sum()), int(n_sentences[old:new].sum())
             rows.append((name, n_old, n_new, f"{added:.2f}", f"{anew:.2f}", f"{anew / added:.1f}", n_added, n_anew))
-            how = (("added", added), ("anew", anew))
+            how = (("added", added), ("rebuilt", anew))
             points += [{"how": f"{name}, {what}", "sentences": n_old, "seconds": taken} for what, taken in how]
-    columns = ("search", "sentences there", "new", "seconds to add", "seconds anew", "gain", "duplicates: new", "all")
-    title = "A tenth of the collection arrives: queried and added, against all built and queried anew (figure 13)"
+    columns = ("search", "sentences before", "new", "seconds to add", "seconds to rebuild", "gain", "duplicates: new", "all")
+    title = "A tenth of the collection arrives: queried and added, compared with rebuilding everything (figure 13)"
     note = "The paper has 500,000 to 800,000 sentences and 100,000 new ones; its gain is up to 7 with 32 bits, 5 with 16."
     study.table("increments", title, columns, rows, note)
     chart = alt.Chart(alt.Data(values=points)).mark_line(point=True).encode(
-        x=alt.X("sentences:Q", scale=alt.Scale(zero=False), title="sentences there"), y="seconds:Q",
+        x=alt.X("sentences:Q", scale=alt.Scale(zero=False), title="sentences before"), y="seconds:Q",
         color=alt.Color("how:N", title=None),
     ).properties(width=340, height=220)  # fmt: skip
-    study.plot("increments", "Seconds to add a tenth, and to do everything anew (figure 13)", chart)
+    study.plot("increments", "Seconds to add a tenth, and to rebuild everything (figure 13)", chart)
     mine = gains["bits 32/2, d = 1"]
     told = "; ".join(f"{name}: {', '.join(f'{gain:.1f}' for gain in of_way)}" for name, of_way in gains.items())
-    words = f"Gains by how much is there: {told} (paper: up to 7 with 32 bits, 5 with 16). With "
+    words = f"Gains by the size of the collection: {told} (paper: up to 7 with 32 bits, 5 with 16). With "
     grows = mine[-1] > mine[0]
-    words += f"32 bits the gain {'grows, as' if grows else 'does not grow, unlike'} in the paper, with what is there."
+    words += f"32 bits the gain {'grows, as' if grows else 'does not grow, unlike'} in the paper, with its size."
     verdict = "reproduced" if max(mine) >= 7 and mine[-1] > mine[0] else "in shape" if min(mine) > 1 else "contradicted"
-    study.verdict("qSign, figure 13: adding is faster than doing everything anew", verdict, words)
+    study.verdict("qSign, figure 13: adding is faster than rebuilding", verdict, words)

@@ -2,9 +2,9 @@
 
 The data are the Fodor's and Zagat's restaurants: 864 records, 112 pairs of duplicates. As in the paper (eq. 8) each method has
 the limit that is best for F1, chosen on the same truth; all pairs are scored. Times are the best of three on one thread, with
-the shingles made and the kernels compiled: what a method needs to score all pairs, its sketches included; for SWLR with
-filters and SimHash, to find the pairs of that limit. The filters may not change what is found: if the lossless ones do, the
-study fails; what the printed one loses is shown.
+shingles and compiled kernels ready: what a method needs to score all pairs, its sketches included; for SWLR with filters and
+SimHash, to find the pairs of that limit. The filters must not change the result: if the lossless ones do, the study fails; what
+the paper's filter loses is shown.
 """
 
 from __future__ import annotations
@@ -214,19 +214,19 @@ def judge(study: Study, rows: list[Row], lost: list[tuple[Any, ...]]) -> None:
     others = {kind: min(by[kind, "MinHash 128"].milliseconds, by[kind, "shingling"].milliseconds) for kind in kinds}
     printed, lossless = ([plain[kind] / fastest(kind, ending) for kind in kinds] for ending in (" as printed", ""))
     is_faster = [fastest(kind, " as printed") < others[kind] for kind in kinds]
-    words = f"With the filter as printed (best of three widths) SWLR is {min(printed):.1f} to {max(printed):.1f} times as fast "
+    words = f"With the paper's filter (best of three widths) SWLR is {min(printed):.1f} to {max(printed):.1f} times as fast "
     words += f"as without (paper: 3), and faster than MinHash and shingling over all pairs in {sum(is_faster)} of {len(kinds)} "
     words += f"cases; with ibidem's lossless one {min(lossless):.0f} to {max(lossless):.0f} times."
     study.judge("SWLR, figure 2: the filter makes it fast", [gain > 1 for gain in printed] + is_faster, words)
     filtered = [by[kind, f"SWLR, {width} bits as printed"] for kind in kinds for width in WIDTHS]
     same = [row.remark.endswith("nothing changed") for row in filtered]
-    words = f"At the limits with the best F1 the filter as printed changes nothing in {sum(same)} of {len(same)} cases (five "
+    words = f"At the limits with the best F1, the paper's filter changes nothing in {sum(same)} of {len(same)} cases (five "
     words += "kinds of shingles, three widths), on the paper's own records. At lower limits it does: see below."
     study.verdict("SWLR, figure 1: the filter does no harm", "reproduced" if all(same) else "contradicted", words)
     most = max(lost, key=lambda row: max(row[3:]))
     words = f"Below one half it loses pairs: {max(most[3:]):,} of {most[2]:,} at limit {most[1]:.1f} ({most[0]}). "
-    words += "The bound used by ibidem is lossless at any limit: where it changed a pair, the study would fail."
-    study.judge("SWLR, section 3: the printed bound loses nothing", max(most[3:]) == 0, words)
+    words += "The bound used by ibidem is lossless at any limit: if it changed a pair, the study would fail."
+    study.judge("SWLR, section 3: the paper's bound loses nothing", max(most[3:]) == 0, words)
 
 
 def main() -> None:
@@ -248,7 +248,7 @@ def main() -> None:
     columns = ("shingles", "method", "limit", "recall", "precision", "F1", "ms", "")
     study.table("methods", f"{len(a):,} pairs of {len(texts)} records, {int(is_pair.sum())} of them duplicates", columns, rows)
     widths = tuple(f"lost with {bits} bits" for bits in WIDTHS)
-    study.table("losses", "What the printed bound loses", ("shingles", "limit", "pairs", *widths), lost)
+    study.table("losses", "What the paper's bound loses", ("shingles", "limit", "pairs", *widths), lost)
     chosen = [row for row in rows if row.method in ("shingling", "MinHash 128", "SimHash", "SWLR, every pair")]
     points = [{"shingles": r.shingles, "method": r.method.split(",")[0], "F1": r.f1} for r in chosen]
     chart = alt.Chart(alt.Data(values=points)).mark_bar().encode(

@@ -1,11 +1,11 @@
 """Adaptive sampling of shingles (Ye, Wen, Ma): precision and recall by ratio, limit and size; and plans with a promise.
 
-The paper's collection, a million pages of .GOV, is not at hand; here it is all collections together: technical pages, mail,
-forum posts, web pages, in five languages. As in the paper identical documents count once, shingles have ten words, and truth
-is what all shingles say. For every ratio 1/n all n samples are tried.
+The paper's collection, a million pages of .GOV, is not available; here it is all collections together: technical pages, mail,
+forum posts, web pages, in five languages. As in the paper identical documents count once, shingles have ten words, and the
+ground truth uses all shingles. For every ratio 1/n all n samples are tried.
 
 Plans are tuned on one half of the collection (every second document) and measured on the other, pairs not verified. A promise
-is kept if in every size group with at least 50 pairs found, and over all, the share of right pairs is as promised or better.
+is kept if the share of right pairs is as promised or better, over all and in every size group with at least 50 pairs found.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def pairs_of(half: Half, every: np.ndarray, config: Config, engine: Threads) -> 
 def measure(
     half: Half, every: np.ndarray, truth: np.ndarray, config: Config, engine: Threads
 ) -> tuple[float, float, float, float]:
-    """Return precision over all, the lowest of a size group, recall, and the share of shingles looked at."""
+    """Return precision over all, the lowest of a size group, recall, and the share of shingles used."""
     sizes = np.diff(half.sets.first)
     found = pairs_of(half, every, config, engine)
     right = np.isin(found, truth)
@@ -88,7 +88,7 @@ def show_sizes(study: Study, documents: ShingledDocuments) -> None:
     group = np.searchsorted(PAPER_GROUPS, sizes, side="right") - 1
     of_group = [sizes[group == g] for g in range(len(PAPER_GROUPS))]
     rows = [(name, len(s), int(s.sum()), n) for name, s, n in zip(group_names(), of_group, PAPER_DOCUMENTS, strict=True)]
-    study.table("sizes", "Documents by size (table 3)", ("shingles", "documents", "shingles in all", "paper: documents"), rows)
+    study.table("sizes", "Documents by size (table 3)", ("shingles", "documents", "total shingles", "paper: documents"), rows)
     ranked = np.sort(sizes)[::-1]
     ranks = np.unique(np.geomspace(1, len(ranked), 200).astype(int))
     points = [{"rank": int(r), "size": int(max(1, ranked[r - 1]))} for r in ranks]
@@ -176,16 +176,16 @@ def show_promises(study: Study, known: Half, unseen: Half, engine: Threads) -> N
     study.table("promises", "Plans by size, tuned on one half and measured on the other (figure 4)", columns, rows)
     chart = alt.Chart(alt.Data(values=points)).mark_line(point=True).encode(
         x=alt.X("promise:Q", scale=alt.Scale(zero=False), title="promised precision"),
-        y=alt.Y("share:Q", axis=alt.Axis(format="%"), title="shingles looked at"), color=alt.Color("how:N", title=None),
+        y=alt.Y("share:Q", axis=alt.Axis(format="%"), title="shingles used"), color=alt.Color("how:N", title=None),
         column=alt.Column("limit:N", title=None),
     ).properties(width=180, height=180)  # fmt: skip
-    study.plot("promises", "Shingles that have to be looked at for a promised precision, by size and with one ratio", chart)
-    words = f"{kept} of {len(rows)} plans keep their promise in every size group; {fewer} look at fewer shingles than "
-    words += "one ratio for all sizes that keeps it, too. They look at "
+    study.plot("promises", "Shingles needed for a promised precision, by size and with one ratio", chart)
+    words = f"{kept} of {len(rows)} plans keep their promise in every size group; {fewer} use fewer shingles than "
+    words += "one ratio for all sizes that keeps it, too. They use "
     words += f"{next(row[2] for row in rows if row[:2] == ('0.85', 0.85))} of the shingles at limit and promise 0.85 (paper: "
-    words += f"5.55 %) and at {next(row[2] for row in rows if row[:2] == ('0.6', 0.8))} at limit 0.6 and promise 0.8 "
+    words += f"5.55 %) and {next(row[2] for row in rows if row[:2] == ('0.6', 0.8))} at limit 0.6 and promise 0.8 "
     words += "(paper: 8 %)."
-    study.judge("Sampling, figure 4: adaptive plans look at fewer shingles", [fewer == len(rows), kept == len(rows)], words)
+    study.judge("Sampling, figure 4: adaptive plans use fewer shingles", [fewer == len(rows), kept == len(rows)], words)
 
 
 def main() -> None:
@@ -203,7 +203,7 @@ def main() -> None:
         show_shapes(study, known, engine)
         show_promises(study, known, unseen, engine)
     study.verdict(
-        "Sampling, tables 1 and 2: parameters of earlier work, the .GOV collection", "not at hand",
+        "Sampling, tables 1 and 2: parameters of earlier work, the .GOV collection", "not available",
         "The collection is licensed; the study runs on nine others.",
     )  # fmt: skip
     study.write()

@@ -1,9 +1,9 @@
 """PDC-MR (Zhang et al., SIGIR 2010), figures 6 to 9 and table 2: signatures of duplicate sentences, alone and in sequence.
 
-The paper's oracle sets are not to be had; oracle.py makes two of the same size, in English and in Chinese, with the paper's
-share of identical duplicates. Measured are pairs of sentences: alone (figures 6 to 9), and those that lie on diagonals of at
-least γ (table 2). Everything goes through `ibidem.find` without gaps, quotes and caps, but for I-Match alone, whose keys are
-counted: where it collapses there are too many pairs to list.
+The paper's oracle sets are not available; oracle.py makes two of the same size, in English and in Chinese, with the paper's
+share of identical duplicates. Pairs of sentences are measured: alone (figures 6 to 9), and those on diagonals of at least γ
+(table 2). Everything goes through `ibidem.find` without gaps, quotes and caps, except for I-Match alone, whose keys are
+counted: where it collapses, there are too many pairs to list.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class SentenceKeys:
         return n_right / max(n_pairs, 1), n_right / n_true, 2 * n_right / (n_pairs + n_true), float(empty.mean())
 
     def spots(self, **settings: Any) -> tuple[float, float]:
-        """Return the mean number of spots a sentence, and the share of sentences that has none."""
+        """Return the mean number of spots per sentence, and the share of sentences that has none."""
         signature = load_signature("spotsigs")
         assert isinstance(signature, SetSignature)
         sets = signature.hashes(self.tokens, self.vocabulary, Config.of(**settings).signatures)
@@ -188,7 +188,7 @@ def judge_limits(study: Study, rows: list[tuple[Any, ...]]) -> None:
 
 
 def show_ranges(study: Study, keys: dict[str, SentenceKeys]) -> None:
-    """Figure 7: I-Match by the range of idf, with and without the guard against sentences of which nothing is left."""
+    """Figure 7: I-Match by the range of idf, with and without the guard against sentences with nothing left."""
     rows, points = [], []
     for language, known in keys.items():
         for low, high in RANGES:
@@ -199,8 +199,8 @@ def show_ranges(study: Study, keys: dict[str, SentenceKeys]) -> None:
                 points.append({"language": language, "range": f"[{low}, {high}]", "guard": guard, "F1": f1})
     study.table(
         "ranges", "I-Match on single sentences by the range of idf (figure 7)",
-        ("", "idf", "guard", "precision", "recall", "F1", "sentences of which nothing is left"), rows,
-        "Without the guard all sentences of which nothing is left are one: that is the collapse that the paper tells of.",
+        ("", "idf", "guard", "precision", "recall", "F1", "sentences with nothing left"), rows,
+        "Without the guard, all sentences with nothing left are one: this is the collapse that the paper describes.",
     )  # fmt: skip
     chart = alt.Chart(alt.Data(values=points)).mark_bar().encode(
         x=alt.X("guard:N", title=None, axis=None), y="F1:Q", color=alt.Color("guard:N", title="guard"),
@@ -214,7 +214,7 @@ def show_ranges(study: Study, keys: dict[str, SentenceKeys]) -> None:
     at = "; ".join(f"{language} {by[language, '[0.1, 1.0]', 'yes'][5]:.3f}" for language in keys)
     study.judge("PDC-MR, figure 7: [0.1, 1.0] is best", near, f"Best: {told}. [0.1, 1.0]: {at}.")
     collapse = by["Chinese", "[0.4, 1.0]", "none, as printed"]
-    words = f"[0.4, 1.0] as printed: precision {collapse[3]:.3f}, recall {collapse[4]:.3f} (paper: .014, about 1); "
+    words = f"[0.4, 1.0] as in the paper: precision {collapse[3]:.3f}, recall {collapse[4]:.3f} (paper: .014, about 1); "
     words += f"with the guard precision {by['Chinese', '[0.4, 1.0]', 'yes'][3]:.3f}."
     study.judge("PDC-MR, figure 7: I-Match collapses in Chinese", collapse[3] < 0.1, words)
 
@@ -233,7 +233,7 @@ def show_antecedents(study: Study, oracles: dict[str, Oracle], keys: dict[str, S
                 points.append({"language": language, "antecedents": number, "F1": scored.scores.f1, "spots": round(spots, 1)})
     study.table(
         "antecedents", "SpotSigs on single sentences by the number of antecedents, τ = 0.9 (figure 8)",
-        ("", "antecedents", "spots a sentence", "sentences without a spot", "precision", "recall", "F1"), rows,
+        ("", "antecedents", "spots per sentence", "sentences without a spot", "precision", "recall", "F1"), rows,
         "Chains skip no word; whether a word begins spots has no part in whether chains skip it.",
     )  # fmt: skip
     base = alt.Chart(alt.Data(values=points)).encode(
@@ -241,7 +241,7 @@ def show_antecedents(study: Study, oracles: dict[str, Oracle], keys: dict[str, S
     )
     layers = alt.layer(base.mark_line(point=True), base.mark_text(dy=12, fontSize=9).encode(text="spots:Q"))
     chart = layers.properties(width=260, height=200).facet(column=alt.Column("language:N", title=None))
-    study.plot("antecedents", "F1 of SpotSigs by the number of antecedents; beside the points, spots a sentence", chart)
+    study.plot("antecedents", "F1 of SpotSigs by the number of antecedents; labels: spots per sentence", chart)
     judge_antecedents(study, rows)
 
 
@@ -324,11 +324,9 @@ def show_sequences(study: Study, oracles: dict[str, Oracle]) -> None:
         ]
         spreads.append([max(values) - min(values) for values in by_language])
     told = [" and ".join(f"{x:.3f}" for x in values) for values in spreads]
-    words = (
-        f"F1 of the five signatures lies within {told[0]} of one another in {' and '.join(oracles)} (paper: .005 and .008), "
-    )
+    words = f"F1 of the five signatures is within {told[0]} of each other in {' and '.join(oracles)} (paper: .005 and .008), "
     words += (
-        f"that of shingles and I-Match within {told[1]}. SpotSigs has {CHOSEN_ANTECEDENTS:,} antecedents in both languages "
+        f"that of shingles and I-Match within {told[1]}. SpotSigs uses {CHOSEN_ANTECEDENTS:,} antecedents in both languages "
     )
     words += "(paper: 10,000 in English, 60 in Chinese)."
     study.judge("PDC-MR, table 2: signatures are comparable", [max(spread) < 0.05 for spread in spreads], words)

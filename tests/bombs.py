@@ -26,7 +26,7 @@ COMPRESSIONS: dict[str, Compress] = {".gz": gzip.compress, ".zst": zstd, ".bz2":
 
 
 def long_lines(n_lines: int, n_chars: int, name: str = "") -> bytes:
-    """Return lines of JSON with one long text each, all of them alike but for their ids."""
+    """Return lines of JSON with one long text each, all of them alike except for their ids."""
     text = "a " * (n_chars // 2)
     return b"".join(json.dumps({"id": f"{name}{number}", "text": text}).encode() + b"\n" for number in range(n_lines))
 

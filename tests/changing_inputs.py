@@ -1,4 +1,4 @@
-"""`dedup` while somebody changes its inputs: at any moment, in any way. Nothing may be lost, and nothing half done.
+"""`dedup` while its inputs change, at any moment and in any way. Nothing may be lost, and nothing left half done.
 
 `python -m tests.changing_inputs --runs 20000` tries as many runs by chance, and ends with an error at the first that loses a
 sentence, replaces an earlier result although it fails, or fails in a way that is not documented.

@@ -1,4 +1,4 @@
-"""Documents compared as wholes in plain Python: shingles, similarities, clusters; and small collections to try them on."""
+"""Documents compared as a whole in plain Python: shingles, similarities, clusters; and small collections to try them on."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What holds for all tests.
+"""What all tests share.
 
-Properties say how many examples show that they hold. `make test` tries at most 200 of them, `HYPOTHESIS_PROFILE=many` (`make
-soak`) all, and `HYPOTHESIS_PROFILE=quick` ten: enough to see that ibidem runs on a version of Python or of a dependency.
-`--at-most SECONDS` starts no further test after that time, for a quick look.
+Properties say how many examples to try. `make test` tries at most 200 of them, `HYPOTHESIS_PROFILE=many` (`make soak`) all, and
+`HYPOTHESIS_PROFILE=quick` ten: enough to see that ibidem runs on a version of Python or of a dependency. `--at-most SECONDS`
+starts no further test after that time, for a quick look.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A process of its own that holds something until it is told to let go, or killed."""
+"""A separate process that holds something until it is asked to release it, or killed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ with {name}(Path(sys.argv[1])):
 
 @contextmanager
 def holder(module: str, name: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Run a process that is inside of the context manager `name` of a module, over a folder, until its input ends."""
+    """Run a process that is inside the context manager `name` of a module, over a folder, until its input ends."""
     command = [sys.executable, "-c", _HOLD.format(module=module, name=name), str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -304,7 +304,7 @@ _SQLITE_CALLS: dict[str, tuple[Any, ...]] = {
 
 
 def can_inject_into_sqlite() -> bool:
-    """Tell whether the SQLite of this Python is a library whose calls can be replaced."""
+    """Return whether the SQLite of this Python is a library whose calls can be replaced."""
     library = _sqlite()
     return library is not None and library.sqlite3_libversion() == sqlite3.sqlite_version.encode()
 

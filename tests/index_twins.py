@@ -101,7 +101,7 @@ def sentences_of(arrivals: Arrivals, documents: Iterable[Document]) -> dict[int,
 
 @dataclass(frozen=True)
 class Frequencies:
-    """In how many of `n_documents` documents words stand; those that are not listed, in none or one."""
+    """In how many of `n_documents` documents words occur; unlisted ones, in none or one."""
 
     document_counts: dict[str, int]
     n_documents: int
@@ -124,12 +124,12 @@ class Frequencies:
         return {w: max(1, round(WEIGHT_UNIT * math.log(n / self.document_counts.get(w, 1)))) for w in WORDS}
 
     def is_common(self, w: str, share: Fraction) -> bool:
-        """Tell whether fingerprints go without a word."""
+        """Return whether fingerprints go without a word."""
         return self.document_counts.get(w, 0) > max(share * self.n_documents, Fraction(10))
 
 
 def score(query: Sentence, other: Sentence, form: str, frequencies: Frequencies) -> Fraction:
-    """Return how much of a query stands in another sentence; a query without words scores 0."""
+    """Return how much of a query is in another sentence; a query without words scores 0."""
     mine, common = set(query), set(query) & set(other)
     if not mine:
         return Fraction(0)
@@ -144,7 +144,7 @@ def score(query: Sentence, other: Sentence, form: str, frequencies: Frequencies)
 def is_hit(
     query: Sentence, other: Sentence, form: str, limit: Fraction, frequencies: Frequencies, min_contained_words: int = 1
 ) -> bool:
-    """Tell whether a sentence is a hit of a query; one of very few words only of the same words."""
+    """Return whether a sentence is a hit of a query; one of very few words only of the same words."""
     if len(set(query)) < min_contained_words:
         return bool(query) and set(query) == set(other)
     return bool(set(query) & set(other)) and score(query, other, form, frequencies) >= limit

@@ -225,7 +225,10 @@ def test_bad_times_are_shown_with_the_accepted_forms(tmp_path: Path) -> None:
             InputError, match=r"field 'when' could be parsed, such as '13\.9\.31' in .*a\.jsonl:1\n.*2031-09-13"
         ):
             ibidem.find(path, time_field="when", **further)
-        with pytest.raises(InputError, match=r"no record has a time in the field 'wen'\nCheck --time-field\."):
+        with pytest.raises(
+            InputError,
+            match=r"no record has a time in the field 'wen'; the fields of .* are id, text, when\nCheck time_field\.",
+        ):
             ibidem.find(path, time_field="wen", **further)
 
 

@@ -117,7 +117,7 @@ def test_settings_that_cannot_be_met_are_refused() -> None:
 
 
 def test_the_worked_example_of_the_paper() -> None:
-    """Figure 3: which words a sentence seems to hold."""
+    """Figure 3: which words a sentence seems to contain."""
     masks = np.array([0b00110010, 0b00011100, 0b00010110, 0b10000011, 0b00101010], np.uint64)
     motorola, music, phone, game, television = range(5)
     words = np.array([motorola, music, phone, game])

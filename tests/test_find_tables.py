@@ -1,4 +1,4 @@
-"""The tables of `find`: repeats, documents, and the result that holds them, written and read back."""
+"""The tables of `find`: repeats, documents, and the result that contains them, written and read back."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_a_result_is_a_sequence_of_passages(result: ibidem.Result) -> None:
         ('quoted "id", with comma', "other"), ('quoted "id", with comma', "more"), ("other", "more"),
     ]  # fmt: skip
     assert passages[1].a.text == passages[1].b.text == text(1, 2, 3)
-    assert repr(result) == "<Result: 3 passages, 1 repeats, 15 documents>"
+    assert repr(result) == "<Result: 3 passages, 1 repeat, 15 documents>"
 
 
 def test_the_longest_passages(result: ibidem.Result) -> None:
@@ -317,7 +317,7 @@ def test_four_short_texts_give_an_answer() -> None:
 
 def test_the_advice_of_a_summary_helps() -> None:
     records = documents("Ships wait. The harbour is closed.", "The harbour is closed. Go home.", "Red.", "Blue.")
-    assert "try --min-sentences 1" in summarise(ibidem.find(records))
+    assert "try min_sentences=1" in summarise(ibidem.find(records))
     assert only(ibidem.find(records, min_sentences=1)).a.text == "The harbour is closed."
 
 
@@ -329,14 +329,14 @@ def test_the_explanation_is_true_for_equal_sentences_that_stand_alone() -> None:
 @pytest.mark.parametrize("signature", ["imatch", "fingerprint"])
 def test_the_advice_fits_the_signature(signature: str) -> None:
     records = documents(text(1, 2, 3), text(4, 5, 6))
-    assert "--min-similarity" not in summarise(ibidem.find(records, signature=signature))
+    assert "min_similarity" not in summarise(ibidem.find(records, signature=signature))
 
 
 def test_texts_without_any_sentence_are_not_called_short() -> None:
     assert "short" not in summarise(ibidem.find(documents("!!!", "???")))
 
 
-@pytest.mark.parametrize(("wanted", "cause"), [({"min_words": 99}, "min-words"), ({"skip_same_group": True}, "group")])
+@pytest.mark.parametrize(("wanted", "cause"), [({"min_words": 99}, "min_words"), ({"skip_same_group": True}, "group")])
 def test_the_limit_that_kept_passages_out_is_named(wanted: dict[str, Any], cause: str) -> None:
     records = [{**record, "group": "g"} for record in documents(text(1, 2, 3, 8), text(1, 2, 3, 9))]
     assert cause in summarise(ibidem.find(records, **wanted))

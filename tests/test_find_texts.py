@@ -1,4 +1,4 @@
-"""Offsets count characters of the text as it was read, in every script and through every kind of input."""
+"""Offsets count characters of the text as read, in every script and through every kind of input."""
 
 from __future__ import annotations
 

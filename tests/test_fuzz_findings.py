@@ -223,7 +223,7 @@ def test_nesting_without_end_is_told_of(tmp_path: Path) -> None:
     ids=["whole comment", "whole comment with a dash", "style that is parsed", "quote that is a name", "signs in values"],
 )
 def test_nothing_hides_lists_from_being_counted(before: str) -> None:
-    """What stands before them is another thing to browsers than it looks like."""
+    """What is before them is another thing to browsers than it looks like."""
     page = before + "".join(f"<ul><li>item{number}" for number in range(3_000))
     found = extract_text(page, main_content=False)
     assert [word for word in found.split() if word.isalnum()] == [f"item{number}" for number in range(3_000)]

@@ -1,4 +1,4 @@
-"""The catalog of the index: whole commits or none, whoever looks and whenever the writer dies."""
+"""The catalog of the index: whole commits or none, for every reader and whenever the writer dies."""
 
 from __future__ import annotations
 
@@ -521,7 +521,7 @@ def test_threads_share_one_catalog(catalog: Catalog) -> None:
 
 
 def consistent(state: State) -> bool:
-    """Say whether what is read is what one of the commits of WRITE left."""
+    """Return whether what is read is what one of the commits of WRITE left."""
     g = state.generation
     return (
         state.next_serial == 3 * g
@@ -628,7 +628,7 @@ def test_a_writer_may_be_killed_at_any_time(tmp_path: Path) -> None:
                 assert sum(catalog.serials_of(["a", "b", "c"]).values()) == max(0, 9 * state.generation - 6)
                 kept = [entry.name for entry in state.segments]
                 sweep(catalog.opened, state.identity, kept, state.dropped)
-                # A journal may lie there that had not been begun in earnest; SQLite passes it over.
+                # A journal may be there that had not been begun in earnest; SQLite passes it over.
                 assert {*os.listdir(tmp_path)} - {"catalog.sqlite-journal"} == {*kept, "catalog.sqlite", "lock"}
                 generations.append(state.generation)
             driver.stdin.write("\n")

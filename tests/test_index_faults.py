@@ -289,7 +289,7 @@ class Damaged:
             return index.verify()
 
     def is_found_out(self) -> bool:
-        """Tell whether opening, asking or verifying shows damage; answers that are given must be right in any case."""
+        """Return whether opening, asking or verifying shows damage; answers that are given must be right in any case."""
         try:
             assert self.answers() == self.sound
             return bool(self.verify())
@@ -411,7 +411,7 @@ sys.exit(sum(os.waitpid(pid, 0)[1] != 0 for pid in pids))
 def make_history() -> tuple[list[Step], list[list[int]]]:
     """Return changes of whole batches, and how many documents hold the sentence of each batch after each of the changes.
 
-    Every batch has BATCH documents, and a sentence that stands in all of them and nowhere else.
+    Every batch has BATCH documents, and a sentence that is in all of them and nowhere else.
     """
     steps: list[Step] = []
     for number in range(18):

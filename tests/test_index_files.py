@@ -59,7 +59,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def is_refused(path: Path) -> bool:
-    """Say whether mapping refuses a file. That checking refuses it is asserted; neither may raise anything else."""
+    """Return whether mapping refuses a file. That checking refuses it is asserted; neither may raise anything else."""
     with pytest.raises(IndexDamagedError) as caught:
         check_arrays(path)
     assert str(path) in caught.value.message
@@ -152,7 +152,7 @@ def test_every_flipped_bit_is_found(tmp_path: Path) -> None:
     path = tmp_path / "a.ibi"
     whole = small_file(path)
     n_found_by_mapping = 0
-    with path.open("r+b", buffering=0) as file:  # changed in place, which is much quicker than to write it anew
+    with path.open("r+b", buffering=0) as file:  # changed in place, which is much quicker than to write it again
         for place, byte in enumerate(whole):
             for bit in range(8):
                 os.pwrite(file.fileno(), bytes([byte ^ 1 << bit]), place)

@@ -321,7 +321,7 @@ def test_a_document_is_not_compared_with_itself() -> None:
 
 
 def test_what_arrives_later_in_a_batch_hides_nothing() -> None:
-    """Ten documents of one sentence arrive together; a similar one stands in the index, found with a lower score."""
+    """Ten documents of one sentence arrive together; a similar one is in the index, found with a lower score."""
     known, new = text_of([(*WORDS[:4], WORDS[8])]), text_of([tuple(WORDS[:5])])
     limits: dict[str, Any] = {"score": "fraction", "min_score": "4/5", "max_places": 2, "min_contained_words": 1}
     with temporary_folder() as folder, Index(folder, workers=1, **limits) as index:

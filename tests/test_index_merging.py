@@ -1,4 +1,4 @@
-"""Segments: what is merged is what would have been built at once; what is counted anew, what would have been counted first."""
+"""Segments: what is merged is what would have been built at once; what is counted again, what would have been counted first."""
 
 from __future__ import annotations
 
@@ -322,7 +322,7 @@ def test_an_index_has_few_segments_however_many_commits_came() -> None:
             index.add([{"id": f"d{number}", "text": text_of([(WORDS[number % 7], WORDS[8]), (WORDS[number],)])}])
             assert index.info()["segments"] < 2 * FAN_OUT
         index.remove([f"d{number}" for number in range(39)])
-        assert (len(index), index.info()["removed_documents"]) == (1, 0)  # what is mostly removed is written anew
+        assert (len(index), index.info()["removed_documents"]) == (1, 0)  # what is mostly removed is written again
         index.remove("d39")
         assert (len(index), index.info()["segments"], index.info()["sentences"]) == (0, 0, 0)
         assert index.verify() == []

@@ -1,4 +1,4 @@
-"""Requests of very many matches are answered in portions: what is told does not change, and memory stays bounded."""
+"""Requests of very many matches are answered in portions: the answers do not change, and memory stays bounded."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def told(result: QueryResult) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_portions_tell_what_the_whole_tells(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where sentences stand in too many places: limits are so low that most do."""
+    """Also where sentences are in too many places: limits are so low that most do."""
     chance = random.Random(seed)
     n_hits = n_passages = 0
     monkeypatch.setattr(hits, "MANY_PLACES", 5)

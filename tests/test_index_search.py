@@ -46,7 +46,7 @@ LIMITS = [Fraction(x) for x in ("1/10", "1/3", "1/2", "2/3", "4/5", "9/10", "1")
 BITS = [(8, 1), (16, 1), (32, 2), (64, 3), (80, 3), (128, 4)]
 SHARE = Fraction(3, 5)
 
-# Few words, so that sentences overlap; the first ones stand in nearly every document of the snapshots.
+# Few words, so that sentences overlap; the first ones are in nearly every document of the snapshots.
 COMMON, USUAL = WORDS[:3], WORDS[:9]
 WORD = st.one_of(st.sampled_from(USUAL), st.sampled_from(USUAL), st.sampled_from(COMMON), st.sampled_from(WORDS[:16]))
 SENTENCE = st.one_of(
@@ -70,7 +70,7 @@ def frequencies(draw: st.DrawFn) -> Frequencies:
 
 
 class Searched:
-    """Batches as segments, queries, and what stands behind their digests."""
+    """Batches as segments, queries, and the sentences behind their digests."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ def expected_similar(searched: Searched) -> dict[Any, Any]:
 
 
 def assert_same_hits(found: dict[Any, Any], expected: dict[Any, Any]) -> None:
-    """Words in common and sizes are whole numbers; a score may lie one rounding off."""
+    """Words in common and sizes are whole numbers; a score may be one rounding off."""
     assert found.keys() == expected.keys()
     for key, (common, size, value) in found.items():
         assert (common, size) == expected[key][:2]

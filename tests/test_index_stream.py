@@ -290,7 +290,7 @@ def test_with_a_cap_every_passage_through_a_rarer_sentence_is_found(
 def is_promised(
     cells: Sequence[Sentence], known: Sequence[Sequence[Sentence]], limit: Fraction, exact: bool, most: int, config: Config
 ) -> bool:
-    """Tell whether a passage has to be found: it goes through a sentence of few places; a quote, through a long one."""
+    """Return whether a passage has to be found: it goes through a sentence of few places; a quote, through a long one."""
     long_enough = config.passages.min_quote_words if len(cells) < config.passages.min_sentences else 0
     return any(len(cell) >= long_enough and n_places(cell, known, limit, exact) <= most for cell in cells)
 

@@ -38,7 +38,7 @@ LATE_IMPORTS = {
         "cli.index_query", "cli.libraries", "cli.main", "cli.report", "cli.serve", "cli.spark", "cli.tune", "cli.verbs",
         "cli.watch", "cli.words",
     },
-    "a verb loads what it runs, and where it runs": {"api", "results.backings"},
+    "a verb loads what it runs, and where it runs": {"api", "execution.verb_runs", "results.backings"},
     "a format is loaded when the first file of it is met": {
         "formats.records", "formats.text_files",
     },
@@ -208,7 +208,7 @@ def test_a_module_is_named_after_a_thing() -> None:
 
 
 def test_a_name_says_which_module_is_meant() -> None:
-    """A stage has its door, core and exchange, and a core, its exchange and its kernels share a name; others are told apart."""
+    """A stage has its door, core and exchange, and a core, its exchange and its kernels share a name; others are unique."""
     by_design = {"__init__", "stage", "core", "exchange", "kernels"}
     counts = Counter(path.stem for path in MODULES if path.stem not in by_design)
     assert {name for name, count in counts.items() if count > 3} == set()

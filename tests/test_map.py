@@ -44,14 +44,14 @@ def quoted(page: Path) -> list[str]:
 
 
 def paths_in(page: Path) -> list[str]:
-    """Return the paths that a page names, in commands too; not those of users, nor those that stand for any name."""
+    """Return the paths that a page names, in commands too; not those of users, nor those that represent any name."""
     parts = [part for text in quoted(page) for part in text.split()]
     found = [part for part in parts if re.fullmatch(r"[\w.*-]*(/[\w.*-]*)+", part) or part.endswith(EXTENSIONS)]
     return [part for part in found if not PLACEHOLDER.search(part) and not part.startswith(("-", "/"))]
 
 
 def is_there(path: str) -> bool:
-    """Say whether a path of the project is there, or one of the package; a single name may be anywhere in it."""
+    """Return whether a path of the project is there, or one of the package; a single name may be anywhere in it."""
     if any((base / path).exists() for base in (ROOT, SOURCE)):
         return True
     name = path.rstrip("/")

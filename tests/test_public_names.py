@@ -55,8 +55,8 @@ def test_signatures_of_the_verbs_are_typed(name: str) -> None:
     for node in found:
         assert node.returns is not None
         written = f"{ast.unparse(node.args)} -> {ast.unparse(node.returns)}"
-        assert "Any" not in written
-        assert "**settings: Setting" in written
+        assert "Any" not in written.replace("Cleaned[Any]", "")  # what a call returns whose engine is not known
+        assert "**settings: Setting" not in written
 
 
 def test_a_star_import_gives_the_public_names() -> None:

@@ -325,8 +325,8 @@ def test_what_is_no_plan_is_an_input_error_that_names_the_file(tmp_path: Path, c
 def test_a_plan_for_other_settings_is_refused() -> None:
     plan = tuned("0.6", 0.8).plan
     for call, problem in (
-        ({"min_similarity": "0.7", "shingle_size": 2}, r"min_similarity = 0\.7, .* made for 0\.6"),
-        ({"min_similarity": "0.6"}, "shingle_size = 10, .* made for 2"),
+        ({"min_similarity": "0.7", "shingle_size": 2}, r"min_similarity is 0\.7, .* made for 0\.6"),
+        ({"min_similarity": "0.6"}, "shingle_size is 10, .* made for 2"),
     ):
         with pytest.raises(ibidem.UsageError, match=problem):
             ibidem.cluster(documents(text(1), text(2)), plan=plan, **call)  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ def documents(*texts: str, **named: str) -> list[dict[str, str]]:
 
 
 def places(result: Result) -> list[tuple[str, int, int, str, int, int]]:
-    """Return where the passages of a result stand, in its order."""
+    """Return where the passages of a result are, in order."""
     return [(p.a.id, p.a.start, p.a.end, p.b.id, p.b.start, p.b.end) for p in result]
 
 

@@ -56,7 +56,7 @@ def find_python(version: str) -> str | None:
 
 
 def _answers(path: str, version: str) -> bool:
-    """Tell whether an interpreter runs, and is what its name says: pyenv has names for versions that are not installed."""
+    """Return whether an interpreter runs, and is what its name says: pyenv has names for versions that are not installed."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     return subprocess.run([path, "-c", code], capture_output=True, text=True).stdout.strip() == version
 

@@ -1,4 +1,4 @@
-"""Digests of eight bits: whoever takes equal digests for equal texts is found out at once.
+"""Digests of eight bits: code that takes equal digests for equal texts is exposed at once.
 
 `python -m tests.weak_digests --runs 5000` compares as many runs by chance with those of whole digests.
 """
@@ -37,12 +37,12 @@ DEDUP: list[dict[str, Any]] = [
     for signature in ("exact", "words", "imatch")
 ]
 RUNS = [
-    # A seed that may be known; under a secret one, sentences that `find` reports are told apart by 64 bits.
+    # A seed that may be known; under a secret one, sentences that `find` reports are distinguished by 64 bits.
     *(("find", {"hash_seed": 1, **each}, ("passages", "documents", "repeats")) for each in FIND),
     *(("cluster", {"shingle_size": 2, "min_similarity": 0.5, **each}, ("duplicates", "clusters")) for each in CLUSTER),
     *(("dedup", {"shingle_size": 2, **each}, ("removed",)) for each in DEDUP),
 ]
-# On disk, sentences that `find` reports as equal word for word are told apart by 64 bits; pairs are all in memory.
+# On disk, sentences that `find` reports as equal word for word are distinguished by 64 bits; pairs are all in memory.
 IN_PARTS = [run for run in RUNS if "pairs" not in run[1].values() and run[1].get("same_document") is None]
 
 

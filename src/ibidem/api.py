@@ -1,10 +1,13 @@
-"""The functions behind `import ibidem`."""
+"""The functions behind `import ibidem`.
+
+Each is declared with all its settings, which `config/make_keywords.py` writes, and carried out by the function before it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -13,70 +16,109 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ov
 import pyarrow as pa
 
 from ibidem.config import SHINGLE_SIZES, Config
+from ibidem.config.keywords import carried_out_by
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.surface import named
+from ibidem.config.word_source import ArrowStream
 from ibidem.errors import SettingsError
 from ibidem.execution.progress import Progress
+from ibidem.execution.verb_runs import VerbRun
 from ibidem.model import Document, Passage, Similarity
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from typing_extensions import Unpack
 
+    from ibidem.config.verb_settings import ClusterSettings, DedupSettings, FindSettings
     from ibidem.evaluation.measures import Sentences
-    from ibidem.execution.run import Run
     from ibidem.execution.spark.engine import SparkEngine
     from ibidem.formats.word_tables import WordTable
     from ibidem.results.cleaning_result import CleaningResult
     from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
 
 
-class ArrowStream(Protocol):
-    """What gives its rows to Arrow: pandas and Polars frames, and many others."""
+class Collectable(Protocol):
+    """A lazy frame."""
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def collect(self) -> ArrowStream:
+        """Return its rows."""
+        ...
 
 
 # What a setting may be: names, numbers and truth values, as on the command line; lists of names; words as mappings or tables.
 Setting = str | int | float | Fraction | Sequence[str] | os.PathLike[str] | Mapping[str, int | Sequence[int]] | ArrowStream
-# What documents are read from: a path, glob or folder, a table, records (also a Hugging Face dataset); or several of these.
+# What documents are read from: a path, glob or folder, texts, a table, records, a dataset; or several of these.
 Inputs: TypeAlias = (
-    str | os.PathLike[str] | pa.Table | ArrowStream | Iterable[Mapping[str, object] | Document] | Sequence["Inputs"]
-)
+    str | os.PathLike[str] | pa.Table | ArrowStream | Collectable | Mapping[str, object]
+    | Iterable[Mapping[str, object] | Document] | Iterable[str | None] | Sequence["Inputs"]
+)  # fmt: skip
 SparkInputs: TypeAlias = "Inputs | DataFrame | Sequence[Inputs | DataFrame]"
 Plan = SamplingPlan | str | os.PathLike[str]
-AnyResult = TypeVar("AnyResult")
-Cleaned: TypeAlias = "CleaningResult[pa.Table, Iterator[Document]]"
+Given = TypeVar("Given", bound="Inputs")
+Record = TypeVar("Record")
+Cleaned: TypeAlias = "CleaningResult[pa.Table, Iterator[Document], Given]"
+CleanedOnSpark: TypeAlias = "CleaningResult[DataFrame, DataFrame, DataFrame]"
+
+
+def _find(
+    inputs: Any, *, against: Any = None, config: Config | None = None, progress: Progress | None = None,
+    engine: SparkEngine | str | None = None, **settings: Setting,
+) -> Any:  # fmt: skip
+    run = VerbRun.of("find", inputs, against, config, progress, engine, settings, signature="words")
+    del inputs, against
+    from ibidem import pipeline
+
+    return run.carry_out(pipeline.find)
 
 
 @overload
 def find(
-    inputs: Inputs, *, against: Inputs | None = None, config: Config | None = None,
-    progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Setting,
+    inputs: Inputs, *, against: Inputs | None = None, config: Config | None = None, progress: Progress | None = None,
+    engine: Literal["local"] | None = None, **settings: Unpack[FindSettings],
 ) -> Result[pa.Table]: ...  # fmt: skip
 @overload
 def find(
     inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
-    progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Setting,
+    progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Unpack[FindSettings],
 ) -> Result[DataFrame]: ...  # fmt: skip
 @overload
 def find(
     inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
-    progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Setting,
+    progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Unpack[FindSettings],
 ) -> Result[pa.Table] | Result[DataFrame]: ...  # fmt: skip
+@carried_out_by(_find)
 def find(
-    inputs: SparkInputs,
-    *,
-    against: SparkInputs | None = None,
-    config: Config | None = None,
-    progress: Progress | None = None,
-    engine: SparkEngine | str | None = None,
-    **settings: Setting,
-) -> Result[pa.Table] | Result[DataFrame]:
+    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | str | None = None,
+    # settings of find
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
+    main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
+    shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
+    spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
+    spot_chain: int = 2, max_document_share: float = 0.6,
+    word_counts: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream = "none",
+    stop_words: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream = "none",
+    paper: bool = False, min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1,
+    min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False,
+    skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25,
+    workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0,
+    resume: bool = False, work_dir: str = "auto", format: Literal["parquet", "jsonl", "csv"] = "parquet",
+    keep_text: bool = False, overwrite: bool = False, strict: bool = False,
+    # end of settings
+) -> Result[pa.Table] | Result[DataFrame]:  # fmt: skip
     """Find every passage that appears in two documents, located to the character in both.
 
-    `inputs` is a path, glob or folder, `-` for standard input, an Arrow table, a pandas or Polars frame, a Hugging Face
-    dataset, an iterable of dicts or `Document`s, or a list of such things. With `against`, only passages of the inputs that
-    also appear in the reference documents are reported. Settings are those of the command line (`min_similarity=0.9`,
-    `signature="exact"`, …); `config` gives them all at once.
+    `inputs` is one of these, or a list of them:
+
+    - a path, glob or folder, or `-` for standard input;
+    - texts: a list of strings, a Series. Their ids are their positions, from 0; of a pandas Series the index, if it is unique
+      and not a plain range. Strings are paths if all of them exist, and texts if none does and one contains a blank;
+    - records: dicts or `Document`s in a list or generator;
+    - tables: a pandas or Polars frame, a Polars LazyFrame (which is collected), Arrow data, a Hugging Face dataset.
+
+    With `against`, only passages of the inputs that also appear in the reference documents are reported. Settings are those
+    of the command line (`min_similarity=0.9`, `signature="exact"`, …); `config` gives them all at once, and keywords win.
 
     Returns a `Result`. With `engine=SparkEngine(spark)` the work runs on Spark: `inputs` may be Spark data frames, and the
     tables of the result are data frames too.
@@ -85,18 +127,30 @@ def find(
     >>> texts = ["The harbour was closed on Monday because of the storm. Two ferries stayed in port over night. "
     ...          "The mayor asked everyone to stay at home.", "It was loud. "]
     >>> texts[1] += texts[0]
-    >>> result = ibidem.find([{"id": str(i), "text": t} for i, t in enumerate(texts)])
+    >>> result = ibidem.find(texts)
     >>> [(p.a.id, p.a.start, p.b.id, p.b.start, p.n_sentences, p.kind) for p in result]
     [('0', 0, '1', 13, 3, 'exact')]
     """
-    config, spark_engine = _with_engine(config, engine, settings)
-    config, progress = _with_seed("find", config.with_signature("words")), progress or Progress()
-    from ibidem import pipeline
-
-    return _carry_out("find", inputs, against, config, progress, spark_engine, pipeline.find)
+    raise NotImplementedError
 
 
-def compare(text_a: str, text_b: str, *, config: Config | None = None, **settings: Setting) -> list[Passage]:
+def _compare(text_a: str, text_b: str, *, config: Config | None = None, **settings: Setting) -> list[Passage]:
+    if not (text_a.strip() and text_b.strip()):
+        return []
+    # Settings that say how records are read are of no use here.
+    config = dataclasses.replace(Config.of(config, **settings), documents=Config().documents)
+    records = [{"id": "a", "text": text_a}, {"id": "b", "text": text_b}]
+    return list(compare_pairs(records, [("a", "b")], config=config))
+
+
+@carried_out_by(_compare)
+def compare(
+    text_a: str, text_b: str, *, config: Config | None = None,
+    # settings of compare
+    lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1, max_gap_sentences: int = 4,
+    min_evidence: float = 25.0, min_aligned_words: int = 25, summaries: bool = True, workers: int = 0,
+    # end of settings
+) -> list[Passage]:  # fmt: skip
     """Align two texts word by word; return the passages they have in common, in the order of the first text.
 
     It finds edited, shortened and reordered copies, half sentences, and stretches that summarise the other text.
@@ -110,37 +164,43 @@ def compare(text_a: str, text_b: str, *, config: Config | None = None, **setting
     ...     print(p.a.start, p.a.end, p.b.start, p.b.end, p.kind, round(p.similarity, 2))
     13 181 0 168 quote 0.91
     """
-    if not (text_a.strip() and text_b.strip()):
-        return []
-    # Settings that say how records are read are of no use here.
-    config = dataclasses.replace(Config.of(config, **settings), documents=Config().documents)
-    records = [{"id": "a", "text": text_a}, {"id": "b", "text": text_b}]
-    return list(compare_pairs(records, [("a", "b")], config=config))
+    raise NotImplementedError
 
 
-def compare_pairs(
-    inputs: Inputs,
-    pairs: str | os.PathLike[str] | Iterable[tuple[str, str]],
-    *,
-    config: Config | None = None,
-    progress: Progress | None = None,
-    **settings: Setting,
+def _compare_pairs(
+    inputs: Any, pairs: Any, *, config: Config | None = None, progress: Progress | None = None, **settings: Setting
 ) -> Comparison:
-    """Align listed pairs of documents word by word.
-
-    `inputs` are as for `find`; `pairs` is a table with the columns a_id and b_id (Parquet, JSON lines or CSV), or pairs of
-    ids. Returns a `Comparison`; its `skipped` lists pairs whose documents are not among the inputs.
-    """
     from ibidem.evaluation.truth_files import read_pairs
     from ibidem.execution.run import MemoryRun
+    from ibidem.formats.python_inputs import settle
     from ibidem.pipeline import compare as compare_listed
 
     source = os.fspath(pairs) if isinstance(pairs, (str, os.PathLike)) else "the pairs"
     if isinstance(pairs, (str, os.PathLike)):
         table = read_pairs(Path(pairs))
         pairs = zip(table["a_id"].to_pylist(), table["b_id"].to_pylist(), strict=True)
-    with MemoryRun(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
+    with MemoryRun(settle(inputs), None, Config.of(config, **settings), progress or Progress()) as run:
         return compare_listed(run, list(pairs), source)
+
+
+@carried_out_by(_compare_pairs)
+def compare_pairs(
+    inputs: Inputs, pairs: str | os.PathLike[str] | Iterable[tuple[str, str]], *,
+    config: Config | None = None, progress: Progress | None = None,
+    # settings of compare_pairs
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", html: bool = False, main_content: bool = False,
+    encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1, max_gap_sentences: int = 4,
+    min_evidence: float = 25.0, min_aligned_words: int = 25, summaries: bool = True, workers: int = 0,
+    format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
+    strict: bool = False,
+    # end of settings
+) -> Comparison:  # fmt: skip
+    """Align listed pairs of documents word by word.
+
+    `inputs` are as for `find`; `pairs` is a table with the columns a_id and b_id (Parquet, JSON lines or CSV), or pairs of
+    ids. Returns a `Comparison`; its `skipped` lists pairs whose documents are not among the inputs.
+    """
+    raise NotImplementedError
 
 
 def sentence_places(inputs: Inputs, *, config: Config | None = None, **settings: Setting) -> Sentences:
@@ -158,31 +218,54 @@ def sentence_places(inputs: Inputs, *, config: Config | None = None, **settings:
     return Sentences(collection.ids, *(column.astype("int64") for column in columns))
 
 
+def _cluster(
+    inputs: Any, *, against: Any = None, plan: Plan | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | str | None = None, **settings: Setting,
+) -> Any:  # fmt: skip
+    if isinstance(plan, (str, os.PathLike)):
+        plan = SamplingPlan.load(plan)
+    run = VerbRun.of("cluster", inputs, against, config, progress, engine, settings).with_plan(plan)
+    del inputs, against
+    from ibidem import pipeline
+
+    return run.carry_out(partial(pipeline.cluster, plan=plan))
+
+
 @overload
 def cluster(
     inputs: Inputs, *, against: Inputs | None = None, plan: Plan | None = None, config: Config | None = None,
-    progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Setting,
+    progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Unpack[ClusterSettings],
 ) -> ClusterResult[pa.Table]: ...  # fmt: skip
 @overload
 def cluster(
     inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
-    progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Setting,
+    progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Unpack[ClusterSettings],
 ) -> ClusterResult[DataFrame]: ...  # fmt: skip
 @overload
 def cluster(
     inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
-    progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Setting,
+    progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Unpack[ClusterSettings],
 ) -> ClusterResult[pa.Table] | ClusterResult[DataFrame]: ...  # fmt: skip
+@carried_out_by(_cluster)
 def cluster(
-    inputs: SparkInputs,
-    *,
-    against: SparkInputs | None = None,
-    plan: Plan | None = None,
-    config: Config | None = None,
-    progress: Progress | None = None,
-    engine: SparkEngine | str | None = None,
-    **settings: Setting,
-) -> ClusterResult[pa.Table] | ClusterResult[DataFrame]:
+    inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | str | None = None,
+    # settings of cluster
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", html: bool = False, main_content: bool = False,
+    encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0,
+    antecedents: str | int | Sequence[str] = "auto", spot_stop_words: str | int | Sequence[str] = "auto",
+    spot_short_chains: bool = False, spot_distance: int = 1, spot_chain: int = 2,
+    word_counts: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream = "none",
+    stop_words: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream = "none",
+    paper: bool = False, min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
+    method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
+    min_containment: float | Fraction = 0, max_shingle_documents: int = 1000, sample_every: int = 1, sample_remainder: int = 0,
+    verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
+    keep: str = "first", chains: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto",
+    tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
+    format: Literal["parquet", "jsonl", "csv"] = "parquet", overwrite: bool = False, strict: bool = False,
+    # end of settings
+) -> ClusterResult[pa.Table] | ClusterResult[DataFrame]:  # fmt: skip
     """Find every pair of documents that are duplicates of one another, and the clusters they form.
 
     Inputs and settings are as for `find`. With `against`, only pairs of an input and a reference document are reported.
@@ -196,172 +279,157 @@ def cluster(
     >>> result.duplicates.to_pylist()[0]["similarity"], result.clusters["id"].to_pylist()
     (0.8888888888888888, ['a', 'b'])
     """
-    if isinstance(plan, (str, os.PathLike)):
-        plan = SamplingPlan.load(plan)
-    config, spark_engine = _with_engine(config, engine, settings)
-    if plan is not None:
-        plan.check(config)
-    config, progress = _with_seed("cluster", config, plan), progress or Progress()
+    raise NotImplementedError
+
+
+def _tune(
+    inputs: Any, *, min_precision: float = 0.9, max_documents: int = 0, groups: Sequence[int] | None = None,
+    config: Config | None = None, progress: Progress | None = None, **settings: Setting,
+) -> Tuning:  # fmt: skip
     from ibidem import pipeline
+    from ibidem.execution.run import MemoryRun
+    from ibidem.formats.python_inputs import settle
+    from ibidem.resemblance import GROUPS
 
-    program = partial(pipeline.cluster, plan=plan)
-    return _carry_out("cluster", inputs, against, config, progress, spark_engine, program, plan)
+    bounds = tuple(groups) if groups is not None else GROUPS
+    problems = []
+    if not 0 < min_precision < 1:
+        problems.append(f"{named('min_precision')} must be between 0 and 1 (neither included), not {min_precision:g}")
+    if max_documents < 0:
+        problems.append(f"{named('max_documents')} must be at least 0, not {max_documents}")
+    if not bounds or bounds[0] != 0 or list(bounds) != sorted(set(bounds)):
+        problems.append(f"{named('groups')} must begin with 0 and increase")
+    if problems:
+        raise SettingsError(problems)
+    with MemoryRun(settle(inputs), None, Config.of(config, **settings), progress or Progress()) as run:
+        return pipeline.tune(run, min_precision, max_documents, bounds)
 
 
+@carried_out_by(_tune)
 def tune(
-    inputs: Inputs,
-    *,
-    min_precision: float = 0.9,
-    max_documents: int = 0,
-    groups: Sequence[int] | None = None,
-    config: Config | None = None,
-    progress: Progress | None = None,
-    **settings: Setting,
-) -> Tuning:
+    inputs: Inputs, *, min_precision: float = 0.9, max_documents: int = 0, groups: Sequence[int] | None = None,
+    config: Config | None = None, progress: Progress | None = None,
+    # settings of tune
+    text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+    hash_seed: int = -1, shingle_size: int = 0, min_similarity: float | Fraction = 0.8, max_shingle_documents: int = 1000,
+    workers: int = 0, strict: bool = False,
+    # end of settings
+) -> Tuning:  # fmt: skip
     """Measure which share of the shingles `cluster` must look at, by document size, to reach a given precision.
 
     The resulting plan makes `cluster` look at fewer shingles. It is measured on the inputs (on the first `max_documents` of
     them, unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which groups start; the
     first is 0.
     """
+    raise NotImplementedError
+
+
+def _dedup(
+    inputs: Any, *, against: Any = None, config: Config | None = None, progress: Progress | None = None,
+    engine: SparkEngine | str | None = None, **settings: Setting,
+) -> Any:  # fmt: skip
     from ibidem import pipeline
-    from ibidem.execution.run import MemoryRun
-    from ibidem.resemblance import GROUPS
+    from ibidem.execution.checks import check_reference
+    from ibidem.formats.python_inputs import repeatable
 
-    bounds = tuple(groups) if groups is not None else GROUPS
-    problems = []
-    if not 0 < min_precision < 1:
-        problems.append(f"min_precision must be between 0 and 1 (neither included), not {min_precision:g}")
-    if max_documents < 0:
-        problems.append(f"max_documents must be at least 0, not {max_documents}")
-    if not bounds or bounds[0] != 0 or list(bounds) != sorted(set(bounds)):
-        problems.append("groups must begin with 0 and increase")
-    if problems:
-        raise SettingsError(problems)
-    with MemoryRun(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
-        return pipeline.tune(run, min_precision, max_documents, bounds)
+    run = VerbRun.of("dedup", inputs, against, config, progress, engine, settings, signature="exact")
+    if run.spark_engine is None:
+        run = dataclasses.replace(run, inputs=repeatable(run.inputs))
+    check_reference(run.inputs, run.against)  # before a run makes its folder: nothing could be resumed
+    return run.carry_out(pipeline.dedup)
 
 
 @overload
 def dedup(
-    inputs: Inputs, *, against: Inputs | None = None, config: Config | None = None,
-    progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Setting,
-) -> Cleaned: ...  # fmt: skip
+    inputs: Iterator[Record], *, against: Inputs | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Unpack[DedupSettings],
+) -> Cleaned[list[Record]]: ...  # fmt: skip
 @overload
 def dedup(
-    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
-    progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Setting,
-) -> CleaningResult[DataFrame, DataFrame]: ...  # fmt: skip
+    inputs: Given, *, against: Inputs | None = None, config: Config | None = None, progress: Progress | None = None,
+    engine: Literal["local"] | None = None, **settings: Unpack[DedupSettings],
+) -> Cleaned[Given]: ...  # fmt: skip
 @overload
 def dedup(
     inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
-    progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Setting,
-) -> Cleaned | CleaningResult[DataFrame, DataFrame]: ...  # fmt: skip
+    progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Unpack[DedupSettings],
+) -> CleanedOnSpark: ...  # fmt: skip
+@overload
 def dedup(
-    inputs: SparkInputs,
-    *,
-    against: SparkInputs | None = None,
-    config: Config | None = None,
-    progress: Progress | None = None,
-    engine: SparkEngine | str | None = None,
-    **settings: Setting,
-) -> Cleaned | CleaningResult[DataFrame, DataFrame]:
-    """Decide what to remove from a collection so that nothing is in it twice; `remaining` and `write` give what remains.
+    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Unpack[DedupSettings],
+) -> Cleaned[Any] | CleanedOnSpark: ...  # fmt: skip
+@carried_out_by(_dedup)
+def dedup(
+    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | str | None = None,
+    # settings of dedup
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
+    main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
+    shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
+    spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
+    spot_chain: int = 2, max_document_share: float = 0.6,
+    word_counts: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream = "none",
+    stop_words: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream = "none",
+    paper: bool = False, min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1,
+    min_quote_words: int = 10, same_document: bool = False, measure: Literal["resemblance", "order"] = "resemblance",
+    method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
+    min_containment: float | Fraction = 0, max_shingle_documents: int = 1000, sample_every: int = 1, sample_remainder: int = 0,
+    verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
+    keep: str = "first", chains: bool = False, level: Literal["document", "passage", "sentence"] = "document",
+    mark_only: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
+    partitions: int = 0, resume: bool = False, work_dir: str = "auto", overwrite: bool = False, strict: bool = False,
+    # end of settings
+) -> Cleaned[Any] | CleanedOnSpark:  # fmt: skip
+    """Decide what to remove from a collection so that nothing is in it twice; `cleaned` and `write` give what remains.
 
     `level="document"` removes all but one document of each cluster of duplicates; `"passage"` cuts passages of at least
     `min_sentences` that appeared earlier; `"sentence"` cuts single sentences. With `against`, only what also appears in the
     reference is removed. Unless `signature` says otherwise, passages and sentences are removed only if they appear elsewhere
-    word for word. Returns a `CleaningResult`; with `engine=SparkEngine(spark)`, `removed` and `remaining()` are data frames.
+    word for word.
+
+    Returns a `CleaningResult`. Its `cleaned()` is what the inputs are: a pandas frame for a pandas frame, a dataset for a
+    dataset, a list for a list; `keep_mask` says which rows stay. With `engine=SparkEngine(spark)`, `removed` and `cleaned()`
+    are Spark data frames.
 
     >>> import ibidem
     >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
-    >>> result = ibidem.dedup([{"id": "a", "text": text}, {"id": "b", "text": "It was loud. " + text}], level="sentence")
-    >>> [(document.id, document.text) for document in result.remaining()][1]
-    ('b', 'It was loud. ')
+    >>> result = ibidem.dedup([text, "It was loud. " + text, text], level="sentence")
+    >>> result.cleaned()[1:], result.keep_mask
+    (['It was loud. '], array([ True,  True, False]))
     """
-    config, spark_engine = _with_engine(config, engine, settings)
-    config, progress = _with_seed("dedup", config.with_signature("exact")), progress or Progress()
+    raise NotImplementedError
+
+
+def _words(
+    inputs: Inputs, *, min_documents: int = 1, max_words: int = 0, config: Config | None = None,
+    progress: Progress | None = None, **settings: Setting,
+) -> WordTable:  # fmt: skip
+    problems = []
+    if min_documents < 1:
+        problems.append(f"{named('min_documents')} must be at least 1, not {min_documents}")
+    if max_words < 0:
+        problems.append(f"{named('max_words')} must be at least 0, not {max_words}")
+    if problems:
+        raise SettingsError(problems)
     from ibidem import pipeline
-    from ibidem.execution.checks import check_reference
+    from ibidem.execution.run import MemoryRun
 
-    inputs = inputs if spark_engine is not None else _repeatable(inputs)
-    check_reference(inputs, against)  # before a run makes its folder: nothing could be resumed
-    return _carry_out("dedup", inputs, against, config, progress, spark_engine, pipeline.dedup)
-
-
-def _with_engine(
-    config: Config | None, engine: SparkEngine | str | None, settings: Mapping[str, Setting]
-) -> tuple[Config, SparkEngine | None]:
-    """Return the settings, and the Spark engine that is given or asked for by its name; None for the local one."""
-    if engine is None or isinstance(engine, str):
-        config = Config.of(config, **settings, **({} if engine is None else {"engine": engine}))
-        if config.engine.engine == "local":
-            return config, None
-        from ibidem.execution.spark.engine import own_engine
-
-        return config, own_engine(config.engine, {})
-    return Config.of(config, **settings, engine="spark"), engine
+    with MemoryRun(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
+        return pipeline.words(run).cut(min_documents, max_words)
 
 
-def _with_seed(verb: str, config: Config, plan: SamplingPlan | None = None) -> Config:
-    """Return the settings with the seed of the run."""
-    from ibidem.execution.disk.work_folder import earlier_seed
-    from ibidem.execution.hash_seed import with_seed
-
-    return with_seed(verb, config, plan, earlier_seed(config))
-
-
-def _carry_out(
-    verb: str,
-    inputs: Any,
-    against: Any,
-    config: Config,
-    progress: Progress,
-    spark_engine: SparkEngine | None,
-    program: Callable[[Run[Any]], AnyResult],
-    plan: SamplingPlan | None = None,
-) -> AnyResult:
-    """Run a program on Spark if asked to, otherwise in memory if the inputs fit, and on disk if they do not."""
-    from ibidem.execution.run import MemoryRun, OutgrownError
-    from ibidem.execution.storage_choice import room_in_memory
-    from ibidem.formats.word_tables import describe_words
-
-    describe_words(config)  # first: what is wrong with files of words is said before documents are read
-    if spark_engine is not None:
-        from ibidem.execution.spark.run import SparkRun
-
-        with SparkRun(spark_engine, inputs, against, config, progress) as on_spark:
-            return program(on_spark)
-    most_text_bytes = room_in_memory(verb, inputs, against, config, progress)
-    if most_text_bytes is not None:
-        try:
-            with MemoryRun(inputs, against, config, progress, most_text_bytes) as in_memory:
-                return program(in_memory)
-        except OutgrownError:
-            progress.tell("the texts are larger than the compressed size suggested; restarting on disk")
-            progress.forget()
-    from ibidem.execution.disk.run import DiskRun
-
-    with DiskRun(verb, inputs, against, config, progress, plan) as on_disk:
-        return program(on_disk)
-
-
-def _repeatable(inputs: Any) -> Any:
-    """Return inputs that can be read twice: what can be read only once is put into lists."""
-    if isinstance(inputs, Iterator):
-        inputs = list(inputs)
-    return [_repeatable(item) for item in inputs] if isinstance(inputs, (list, tuple)) else inputs
-
-
+@carried_out_by(_words)
 def words(
-    inputs: Inputs,
-    *,
-    min_documents: int = 1,
-    max_words: int = 0,
-    config: Config | None = None,
+    inputs: Inputs, *, min_documents: int = 1, max_words: int = 0, config: Config | None = None,
     progress: Progress | None = None,
-    **settings: Setting,
-) -> WordTable:
+    # settings of words
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
+    main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    workers: int = 0, strict: bool = False,
+    # end of settings
+) -> WordTable:  # fmt: skip
     """Count in how many documents each word occurs, and how often, for `word_counts` and `stop_words` of other calls.
 
     Inputs and settings are as for `find`. Words of fewer than `min_documents` documents are left out; `max_words` keeps only
@@ -373,18 +441,7 @@ def words(
     >>> table.n_documents, table.to_arrow().slice(1, 2).to_pylist()[0]
     (2, {'word': 'the', 'documents': 2, 'occurrences': 3})
     """
-    problems = []
-    if min_documents < 1:
-        problems.append(f"min_documents must be at least 1, not {min_documents}")
-    if max_words < 0:
-        problems.append(f"max_words must be at least 0, not {max_words}")
-    if problems:
-        raise SettingsError(problems)
-    from ibidem import pipeline
-    from ibidem.execution.run import MemoryRun
-
-    with MemoryRun(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
-        return pipeline.words(run).cut(min_documents, max_words)
+    raise NotImplementedError
 
 
 def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["document"]) -> Similarity:
@@ -397,5 +454,5 @@ def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["docu
     from ibidem.resemblance.comparison import compare_texts
 
     if shingle_size < 1:
-        raise SettingsError([f"shingle_size must be at least 1, not {shingle_size}"])
+        raise SettingsError([f"{named('shingle_size')} must be at least 1, not {shingle_size}"])
     return compare_texts(text_a, text_b, shingle_size)

@@ -3,9 +3,10 @@
 IbidemError                      1
 ├── UsageError                   2   the call itself
 │   ├── SettingsError                invalid settings, all of them at once
-│   └── OutputExistsError            the output folder contains results already
+│   └── OutputExistsError            the output folder already contains results
 ├── InputError                   3   what is read
 │   ├── NoDocumentsError             the inputs contain no readable document
+│   ├── NoValueError                 no record has a value in a field that a setting names
 │   ├── RepeatedIdError              one id in two places
 │   └── SkippedRecordsError          records were skipped and `strict` was asked for
 ├── IndexStoreError              4   the index on disk
@@ -16,7 +17,7 @@ IbidemError                      1
 │   ├── IndexChangedError            another process moved, replaced or changed it while it was open
 │   ├── IndexWriteError              cannot write (read-only, no permission, ...)
 │   │   └── IndexSpaceError      5       no space left on the disk; also a ResourceError
-│   └── KnownIdError                 a document with that id is in it already
+│   └── KnownIdError                 it already has a document with that id
 └── ResourceError                5   memory, disk, missing programs
 """
 
@@ -64,6 +65,10 @@ class NoDocumentsError(InputError):
     """The inputs contain no document at all."""
 
 
+class NoValueError(InputError):
+    """No record has a value in the field that a setting names."""
+
+
 class RepeatedIdError(InputError):
     """Two documents have the same id."""
 
@@ -103,7 +108,7 @@ class IndexWriteError(IndexStoreError):
 
 
 class KnownIdError(IndexStoreError):
-    """A document with that id is in the index already."""
+    """The index already has a document with that id."""
 
 
 class ResourceError(IbidemError):
@@ -116,11 +121,3 @@ class IndexSpaceError(IndexWriteError, ResourceError):
     """The index cannot be written because no space is left on its disk."""
 
     exit_code = 5
-
-
-def no_room(folder: object, error: OSError) -> ResourceError:
-    """Return the error for temporary files that cannot be written into a folder."""
-    return ResourceError(
-        f"cannot write temporary files to {folder}: {error.strerror or error}",
-        "Choose a folder with enough space with --tmp-dir, or allow more memory with --memory.",
-    )

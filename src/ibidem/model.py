@@ -23,7 +23,7 @@ class Document:
 
 
 class Span(NamedTuple):
-    """A half-open stretch of one document's text, in characters of the text as it was read."""
+    """A half-open stretch of one document's text, in characters of the text as read."""
 
     id: str
     start: int
@@ -58,9 +58,9 @@ class Passage:
 
     @cached_property
     def differences(self) -> list[Difference]:
-        """Where the two texts have the same words and where not, in reading order; all of both texts is covered.
+        """Where the two texts have the same words and where not, in reading order; together they cover both texts.
 
-        Upper and lower case, punctuation, blanks and line breaks make no difference.
+        Case, punctuation, spaces and line breaks make no difference.
 
         >>> from ibidem import Passage, Span
         >>> a, b = Span("a", 0, 24, "The bridge stays closed."), Span("b", 5, 27, "the bridge is closed !")
@@ -94,7 +94,7 @@ class Skipped:
     id: str | None = None
 
 
-# What readers pass on. `source` and `position` say where a record is; `cleaned` marks text taken out of HTML.
+# What readers pass on. `source` and `position` say where a record is; `cleaned` marks text extracted from HTML.
 DOCUMENT_BATCH = pa.schema(
     [
         pa.field("id", pa.large_string(), nullable=False),
@@ -212,7 +212,7 @@ REMOVED = pa.schema(
     ]
 )
 
-# Columns that records get where nothing is removed.
+# Columns that are added to records when nothing is removed.
 DUPLICATE_MARKS = pa.schema([pa.field("ibidem_cluster", pa.int64()), pa.field("ibidem_duplicate_of", pa.large_string())])
 CUT_MARKS = pa.schema(
     [pa.field("ibidem_cuts", pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("id", pa.large_string())])))]

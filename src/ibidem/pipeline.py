@@ -64,7 +64,7 @@ def find(run: Run[TableT]) -> Result[TableT]:
 
 
 def split_to_find(flow: AnyFlow, documents: Source, config: Config, progress: Progress) -> Parts[Collection]:
-    """Return the sentences of all documents; in partitions, what later stages need is sent on its way at once."""
+    """Return the sentences of all documents; in partitions, what later stages need is sent at once."""
     with progress.stage("sentences", n_unread_bytes(documents)):
         is_exact = config.signatures.signature == "exact"
         then = [GramSender(config) if is_exact else TypeSender(config)]
@@ -107,7 +107,7 @@ def cluster(run: Run[TableT], plan: SamplingPlan | None) -> ClusterResult[TableT
 def cluster_documents(
     flow: AnyFlow, documents: Source, config: Config, progress: Progress, plan: SamplingPlan | None, removing: bool = False
 ) -> tuple[Parts[ShingledDocuments], Parts[Clustered]]:
-    """Return the documents with their shingles, their duplicates, and which one of each cluster stays."""
+    """Return the documents with their shingles, their duplicates, and which one of each cluster is kept."""
     with progress.stage("shingles", n_unread_bytes(documents)):
         shingled = shingle(flow, documents, config, progress, plan, unique_ids=not removing, removing=removing)
         check_shingled(flow, shingled, progress, unique_ids=not removing)
@@ -119,7 +119,7 @@ def cluster_documents(
 
 
 def dedup(run: Run[TableT]) -> CleaningResult[TableT, Any]:
-    """Decide what is removed from the inputs: documents, passages or sentences that also appear in what stays."""
+    """Decide what is removed from the inputs: documents, passages or sentences that also appear in what is kept."""
     documents = run.read(fields_for_keeping(run.config), to_copy=True)
     remove = remove_duplicates if run.config.cleaning.level == "document" else remove_repeated
     known, removals = remove(run.flow, documents, run.config, run.progress)
@@ -130,7 +130,7 @@ def dedup(run: Run[TableT]) -> CleaningResult[TableT, Any]:
 def remove_duplicates(
     flow: AnyFlow, documents: Source, config: Config, progress: Progress
 ) -> tuple[Parts[ShingledDocuments], Parts[Removals]]:
-    """Return the documents, and which of them are removed: all of a cluster but one."""
+    """Return the documents, and which of them are removed: all but one of each cluster."""
     shingled, clustered = cluster_documents(flow, documents, config, progress, None, removing=True)
     with progress.stage("tables"):
         return shingled, remove_documents(flow, shingled, clustered)

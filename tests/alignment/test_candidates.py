@@ -1,4 +1,4 @@
-"""Places worth aligning: those where enough rare words stand beside one another in two documents, and long equal runs."""
+"""Places worth aligning: those where enough rare words are beside one another in two documents, and long equal runs."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_neither_workers_nor_the_order_of_parts_change_anything() -> None:
 
 @pytest.mark.parametrize("n_common", [15, 16])
 def test_sixteen_common_words_in_a_row_are_never_passed_over(n_common: int) -> None:
-    """Of words that are all too frequent for bonds, wherever the run stands."""
+    """Of words that are all too frequent for bonds, wherever the run is."""
     rng = random.Random(n_common)
     for _ in range(20):
         run, n_before = [rng.randint(1, 20) for _ in range(n_common)], rng.randint(0, 30)

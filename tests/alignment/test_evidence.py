@@ -44,7 +44,7 @@ def stretches_of_texts(draw: st.DrawFn) -> Case:
 
 
 def check_grades(case: Case) -> None:
-    """Compare what stands there, and how rare it is: to the level, whose table has steps of a sixteenth."""
+    """Compare what is there, and how rare it is: to the level, whose table has steps of a sixteenth."""
     a, b, other, (low, high) = case
     limits = limits_of()
     pair = Pair(a, b, [False] * len(a), [False] * len(b))

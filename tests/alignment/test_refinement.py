@@ -27,7 +27,7 @@ Span4 = tuple[int, int, int, int]
 
 
 def cells_for(n_passages: int) -> tuple[np.ndarray, np.ndarray]:
-    """Room for the cells that passages lie in; few slots, so that cells share them."""
+    """Room for the cells that passages are in; few slots, so that cells share them."""
     return np.full(16, -1, np.int64), np.empty(ENTRIES * n_passages, np.int64)
 
 

@@ -88,7 +88,7 @@ def test_seeds_are_the_same_in_a_room_that_was_used_before(pairs: list[tuple[Tex
 
 
 def test_words_of_very_many_sentences_are_left_out() -> None:
-    """Every sentence holds one of two words, in more than an eighth of all and 64 besides; one word of each is its own."""
+    """Every sentence contains one of two words, in more than an eighth of all and 64 besides; one word of each is its own."""
     rng = random.Random(5)
     texts = [[(rng.randint(1, 2), 100 + (s * step) % 150, 1000 + rng.randint(1, 900)) for s in range(150)] for step in (1, 7)]
     a, b = ([word for sentence in text for word in sentence] for text in texts)

@@ -1,4 +1,4 @@
-"""Words and their stems: where they stand, and which of them are the same."""
+"""Words and their stems: where they are, and which are the same."""
 
 from __future__ import annotations
 

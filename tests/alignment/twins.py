@@ -63,7 +63,7 @@ def likenesses(a: list[list[int]], b: list[list[int]], least_dice: float, least_
 
 
 def octet_places(a: Words, b: Words, most: int = 4) -> list[tuple[int, int]]:
-    """Return where eight words in a row stand in both texts: the first few places in b for each of a, in reading order."""
+    """Return where eight words in a row are in both texts: the first few places in b for each of a, in reading order."""
     places: dict[tuple[int, ...], list[int]] = {}
     for j in range(len(b) - 7):
         places.setdefault(tuple(b[j : j + 8]), []).append(j)
@@ -73,7 +73,7 @@ def octet_places(a: Words, b: Words, most: int = 4) -> list[tuple[int, int]]:
 def expected_grades(
     words: Words, other: tuple[int, int], low: int, high: int, unseen: float, highest_chance: int
 ) -> list[tuple[str, float, float]]:
-    """Return how words [low, high) stand in a stretch of the other text: not there, loose or in order, and their levels.
+    """Return how words [low, high) are in a stretch of the other text: not there, loose or in order, and their levels.
 
     The levels are four times the logarithm of one over the chance, before they are rounded down: by rarity, and by the order.
     """
@@ -137,7 +137,7 @@ def _cut(seeds: list[Seed], side: int, gap: int) -> list[list[Seed]]:
 
 
 class Bond(NamedTuple):
-    """Two rare words in a row, smaller one first, where the first of them stands, and in which document."""
+    """Two rare words in a row, smaller one first, where the first of them is, and in which document."""
 
     key: tuple[int, int]
     place: int

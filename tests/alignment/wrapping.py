@@ -75,7 +75,7 @@ class Pair:
     def __post_init__(self) -> None:
         if self.room is None:
             self.room = make_room(len(self.a), len(self.a) + len(self.b), len(MODELS))
-        # Something stands before, between and after them, as in a collection.
+        # Something is before, between and after them, as in a collection.
         self.stems = np.array([7, *self.a, 8, 9, *self.b, 7], np.uint32)
         self.is_start = np.array([True, *self.bounds_a, False, True, *self.bounds_b, False, True], np.bool_)
         self.spans = np.array([1, 1 + len(self.a), 3 + len(self.a), 3 + len(self.a) + len(self.b)], np.int64)

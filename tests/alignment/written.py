@@ -1,4 +1,4 @@
-"""Texts in many scripts, and a plain twin that says where their words stand."""
+"""Texts in many scripts, and a plain twin that says where their words are."""
 
 # ruff: noqa: E501
 
@@ -33,7 +33,7 @@ _SINGLE = (
 
 
 def is_plain(text: str) -> bool:
-    """Tell whether a text has none of the characters that belong to two kinds: letters that are marks, signs and numbers.
+    """Return whether a text has none of the characters that belong to two kinds: letters that are marks, signs and numbers.
 
     Nor has it characters that are newer than the tables, or than this Python: the twin goes by this Python's Unicode.
     """

@@ -19,7 +19,7 @@ Open = Callable[..., AbstractContextManager[Any]]
 
 
 def wait_until(page: Any, condition: str) -> None:
-    """Wait until a condition holds. Asked from here: the page's own policy lets nobody evaluate strings in it."""
+    """Wait until a condition is true. Polled from here: the page's own policy forbids evaluating strings in it."""
     for _ in range(100):
         if page.evaluate(condition):
             return

@@ -89,7 +89,7 @@ def test_a_pasted_text_is_checked_and_added(open_page: Open, app: str) -> None:
         page.fill("textarea", f"Here is something of my own. {KNOWN} That was all I wanted to say.")
         page.click("text=Check this text")
         page.wait_for_selector("#checked-title")
-        assert "duplicate" in page.inner_text("#checked-title")
+        assert page.inner_text("#checked-title") == "Part of this text is already in the index."
         assert "harbour-news" in page.inner_text(".sources")
         marked = "".join(part.inner_text() for part in page.query_selector_all("[data-in='1']"))
         assert marked == KNOWN
@@ -153,8 +153,8 @@ def test_the_judged_are_counted_and_the_rest_is_found(open_page: Open, app: str)
         page.wait_for_selector(".pairs tbody tr")
         if not page.query_selector("details.facets[open]"):
             page.click("details.facets > summary")
-        assert f"{n_judged} of 63 pairs judged" in page.inner_text(".facets")
-        page.click(".facets button >> text=not judged yet")
+        assert f"{n_judged} of 63 pairs have a verdict" in page.inner_text(".facets")
+        page.click(".facets button >> text=no verdict yet")
         wait_until(page, "location.hash.includes('verdict=none')")
         wait_until(page, f"document.querySelectorAll('.pairs tbody tr').length === {63 - n_judged}")
         assert page.query_selector(".pairs tbody tr[data-pair='14']") is None

@@ -91,19 +91,19 @@ def test_search_with_words_and_conditions(open_page: Open, example_report: str) 
         wait_until(page, "document.querySelectorAll('.pairs tbody tr').length < 63")
         assert set(texts(page, ".pairs tbody td[data-label=Kind]")) == {"near"}
         page.fill("#search", "no such words anywhere")
-        page.wait_for_selector("text=No pair fits")
+        page.wait_for_selector("text=No pair matches")
 
 
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("kind:exakt", "kind:exakt (exact, near or quote)"),
+        ("kind:exakt", "kind:exakt (must be exact, near or quote)"),
         ("days>5", "days>5"),
         ("coverage<50%", "coverage<50%"),
         ("similarity>1.5", "similarity>1.5"),
         ("longest>abc", "longest>abc"),
         ("group:harbour", '"Harbour Post"'),
-        ("verdict:confirmed", "nothing has been judged"),
+        ("verdict:confirmed", "there are no verdicts here"),
     ],
 )
 def test_the_search_tells_what_it_does_not_understand(open_page: Open, example_report: str, typed: str, told: str) -> None:
@@ -189,7 +189,7 @@ def test_an_address_that_leads_nowhere_is_told(open_page: Open, example_report: 
 
 def test_what_is_not_held_is_not_asked_for_again(open_page: Open, example_report: str) -> None:
     with open_page(f"{example_report}#pair=9999") as page:
-        assert "It holds 63 pairs." in page.inner_text("[role=alert]")
+        assert "It has 63 pairs." in page.inner_text("[role=alert]")
         assert page.query_selector("[role=alert] button") is None
 
 

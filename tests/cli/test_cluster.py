@@ -1,4 +1,4 @@
-"""`ibidem cluster` as a user runs it: exit codes, what is said where, and what lies in the output folder afterwards."""
+"""`ibidem cluster` as a user runs it: exit codes, what is said where, and what is in the output folder afterwards."""
 
 from __future__ import annotations
 
@@ -212,22 +212,22 @@ def test_finding_nothing_is_no_error_and_is_explained(
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--min-similarity", "0"], ["min_similarity must be above 0"]),
-        (["--min-similarity", "1.01"], ["min_similarity must be between 0 and 1, not 1.01"]),
-        (["--min-containment", "2"], ["min_containment must be between 0 and 1, not 2"]),
-        (["--keep", "best"], ["keep must be one of first, longest, earliest, FIELD:max, FIELD:min, not 'best'"]),
-        (["--keep", ":max"], ["keep must be", "not ':max'"]),
-        (["--keep", "score:most"], ["keep must be", "not 'score:most'"]),
-        (["--filter-bits", "7"], ["filter_bits must be one of 0, 64, 128, 256, not 7"]),
-        (["--sample-every", "4", "--sample-remainder", "4"], ["sample_remainder must be below sample_every (4), not 4"]),
-        (["--sample-remainder", "1"], ["sample_remainder must be below sample_every (1), not 1"]),
-        (["--sample-every", "0"], ["sample_every must be at least 1, not 0"]),
-        (["--memory", "abc"], ["memory must be", "500MB", "not 'abc'"]),
-        (["--permutations", "100"], ["permutations must be a multiple of bands (16), not 100"]),
-        (["--max-bits-apart", "17"], ["max_bits_apart must be between 0 and 16, not 17"]),
+        (["--min-similarity", "0"], ["--min-similarity must be above 0"]),
+        (["--min-similarity", "1.01"], ["--min-similarity must be between 0 and 1, not 1.01"]),
+        (["--min-containment", "2"], ["--min-containment must be between 0 and 1, not 2"]),
+        (["--keep", "best"], ["--keep must be one of first, longest, earliest, FIELD:max, FIELD:min, not 'best'"]),
+        (["--keep", ":max"], ["--keep must be", "not ':max'"]),
+        (["--keep", "score:most"], ["--keep must be", "not 'score:most'"]),
+        (["--filter-bits", "7"], ["--filter-bits must be one of 0, 64, 128, 256, not 7"]),
+        (["--sample-every", "4", "--sample-remainder", "4"], ["--sample-remainder must be below --sample-every (4), not 4"]),
+        (["--sample-remainder", "1"], ["--sample-remainder must be below --sample-every (1), not 1"]),
+        (["--sample-every", "0"], ["--sample-every must be at least 1, not 0"]),
+        (["--memory", "abc"], ["--memory must be", "500MB", "not 'abc'"]),
+        (["--permutations", "100"], ["--permutations must be a multiple of --bands (16), not 100"]),
+        (["--max-bits-apart", "17"], ["--max-bits-apart must be between 0 and 16, not 17"]),
         (["--method", "magic"], ["magic", "minhash"]),
         (["--measure", "cosine"], ["cosine", "order"]),
-        (["--min-similarity", "0", "--memory", "abc"], ["min_similarity must be above 0", "not 'abc'"]),
+        (["--min-similarity", "0", "--memory", "abc"], ["--min-similarity must be above 0", "not 'abc'"]),
         (["--level", "document"], ["`--level` belongs to `ibidem dedup`"]),
         (["--min-sentences", "3"], ["--min-sentences"]),
     ],
@@ -249,7 +249,7 @@ def test_a_file_of_settings_and_flags_above_it(run: Run, news: str, tmp_path: Pa
     assert (tmp_path / "out" / "clusters.jsonl").exists()
     said(run("cluster", news, "-o", "out2", "--config", "run.toml", "--min-similarity", "0.8"), 0, "3 duplicate pairs")
     (tmp_path / "run.toml").write_text("[clusters]\nkeeping = 1\n[resemblance]\nfilter_bits = 7\n")
-    said(run("cluster", news, "-o", "out3", "--config", "run.toml"), 2, "'keeping'", "filter_bits must be")
+    said(run("cluster", news, "-o", "out3", "--config", "run.toml"), 2, "'keeping'", "--filter-bits must be")
 
 
 def test_plans(run: Run, news: str, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ NEW = f"{text(*SHARED[:6])} {changed(7, 2)} {text(*SHARED[7:])}"
 
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[str, str]:
-    """Two files, one of which holds a slightly changed part of the other."""
+    """Two files, one of which contains a slightly changed part of the other."""
     (tmp_path / "old.txt").write_text(OLD, "utf-8")
     (tmp_path / "new.txt").write_text(NEW, "utf-8")
     return "old.txt", "new.txt"
@@ -171,7 +171,7 @@ def test_terminal_escapes_in_texts_and_names_are_shown(run: Run, tmp_path: Path)
         (["old.txt", "--pairs", "pairs.csv", "-o", "s3://bucket/out"], ["s3://bucket/out"]),
         (["old.txt", "new.txt", "--format", "parquet"], ["--format parquet", "--pairs"]),
         (["old.txt", "new.txt", "--format", "jsonl", "--full"], ["--full"]),
-        (["old.txt", "new.txt", "--min-aligned-words", "0"], ["min_aligned_words must be at least 1, not 0"]),
+        (["old.txt", "new.txt", "--min-aligned-words", "0"], ["--min-aligned-words must be at least 1, not 0"]),
     ],
 )
 def test_options_that_do_not_go_together(

@@ -1,4 +1,4 @@
-"""`ibidem dedup` as a user runs it: exit codes, what is said where, and what lies in the output folder afterwards."""
+"""`ibidem dedup` as a user runs it: exit codes, what is said where, and what is in the output folder afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.texts import documents, text
 
 @pytest.fixture
 def news(tmp_path: Path) -> str:
-    """A file of four documents: the third is a copy of the first, the second holds a passage of it."""
+    """A file of four documents: the third is a copy of the first, the second contains a passage of it."""
     return write_jsonl(tmp_path / "news.jsonl", NEWS)
 
 
@@ -208,13 +208,13 @@ def test_a_folder_below_a_file(run: Run, news: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--min-similarity", "0"], ["min_similarity must be above 0"]),
-        (["--keep", "best"], ["keep must be one of", "not 'best'"]),
+        (["--min-similarity", "0"], ["--min-similarity must be above 0"]),
+        (["--keep", "best"], ["--keep must be one of", "not 'best'"]),
         (["--level", "word"], ["--level must be one of", "passage", "'word'"]),
-        (["--memory", "abc"], ["memory must be", "not 'abc'"]),
-        (["--filter-bits", "7"], ["filter_bits must be one of"]),
-        (["--sample-every", "2", "--sample-remainder", "2"], ["sample_remainder must be below sample_every (2), not 2"]),
-        (["--min-sentences", "0"], ["min_sentences must be between 1 and 1000, not 0"]),
+        (["--memory", "abc"], ["--memory must be", "not 'abc'"]),
+        (["--filter-bits", "7"], ["--filter-bits must be one of"]),
+        (["--sample-every", "2", "--sample-remainder", "2"], ["--sample-remainder must be below --sample-every (2), not 2"]),
+        (["--min-sentences", "0"], ["--min-sentences must be between 1 and 1000, not 0"]),
         (["--max-places", "3"], ["--max-places"]),
         (["--format", "csv"], ["--format"]),
     ],

@@ -166,7 +166,7 @@ def test_ids_that_do_not_fit_are_told(run: Run, files: Path) -> None:
         (record("x", None, 3, "y", 0, 1), ["a_start is None"]),
         (record("x", 10**30, 3, "y", 0, 1), ["a_start is 1000"]),
         (record("", 0, 3, "y", 0, 1), ["a_id is '', not an id"]),
-        (record("x", 5, 3, "y", 0, 1), ["a [5:3] and b [0:1] do not lie within two texts", "characters from 0"]),
+        (record("x", 5, 3, "y", 0, 1), ["a [5:3] and b [0:1] are not inside two texts", "characters from 0"]),
         (record("x", -5, 3, "y", 0, 1), ["a [-5:3]"]),
     ],
 )
@@ -296,7 +296,7 @@ def test_clusters_and_verdicts_of_a_folder_that_cluster_wrote(run: Run, tmp_path
         (
             "cluster,id\nA,0\n",
             ("--pairs", "truth.csv"),
-            "--pairs lists pairs of documents, which --measure clusters does not look at",
+            "--pairs lists pairs of documents, which --measure clusters does not use",
         ),
         ("cluster,id\nA,0\n", ("--measure", "pairs"), "missing columns a_id, b_id"),
         ("a_id,b_id\n0,1\n", ("--documents", "truth.csv"), "--documents works with --measure sentences only"),

@@ -1,4 +1,4 @@
-"""`ibidem find` as a user runs it: exit codes, what is said where, and what lies in the output folder afterwards."""
+"""`ibidem find` as a user runs it: exit codes, what is said where, and what is in the output folder afterwards."""
 
 from __future__ import annotations
 
@@ -254,15 +254,15 @@ def test_a_repeated_id_names_both_places(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--min-similarity", "1.5"], ["min_similarity must be between 0 and 1, not 1.5"]),
+        (["--min-similarity", "1.5"], ["--min-similarity must be between 0 and 1, not 1.5"]),
         (["--min-similarity", "much"], ["'much' is not a number"]),
         (
             ["--min-sentences", "0", "--max-places", "1"],
-            ["min_sentences must be between 1", "not 0", "max_places must be at least 2, not 1"],
+            ["--min-sentences must be between 1", "not 0", "--max-places must be at least 2, not 1"],
         ),
         (["--signature", "minhash"], ["--signature must be one of", "fingerprint", "not 'minhash'"]),
         (["--min-sentence", "3"], ["there is no option `--min-sentence`. Did you mean `--min-sentences`?"]),
-        (["--lang", "tlh"], ["lang must be one of", "en, de", "not 'tlh'"]),
+        (["--lang", "tlh"], ["--lang must be one of", "en, de", "not 'tlh'"]),
         (["--encoding", "utf-99"], ["utf-99"]),
     ],
 )
@@ -298,9 +298,9 @@ def test_the_problems_of_a_settings_file_are_all_named(run: Run, news: str, tmp_
     said(
         run("find", news, "-o", "out", "--config", "run.toml"),
         2,
-        "min_sentences must be between 1 and 1000, not 0",
-        "min_words must be a whole number, not 'many'",
-        "min_similarity must be between 0 and 1, not 7",
+        "--min-sentences must be between 1 and 1000, not 0",
+        "--min-words must be a whole number, not 'many'",
+        "--min-similarity must be between 0 and 1, not 7",
     )
     said(run("find", news, "-o", "out", "--config", "absent.toml"), 2, "absent.toml")
     (tmp_path / "run.toml").write_text("passages = [")

@@ -88,7 +88,7 @@ def test_skipped_records_are_counted_and_listed_if_asked(run: Run, tmp_path: Pat
     said(run("index", "add", "i1", name), 0, "1 document added", "3 records skipped:", "broken.jsonl:1", "--skipped FILE")
     said(run("index", "add", "i2", name, "--skipped", "left.jsonl"), 0, "3 records skipped (listed in left.jsonl)")
     assert [(record["position"], record["id"]) for record in rows(tmp_path / "left.jsonl")] == [(1, None), (2, "x"), (3, "y")]
-    said(run("index", "add", "i3", name, "--skipped", "left.jsonl"), 2, "the file exists already")
+    said(run("index", "add", "i3", name, "--skipped", "left.jsonl"), 2, "the file already exists")
     said(run("index", "add", "i3", name, "--skipped", "absent/left.jsonl"), 2, "there is no folder absent")
     said(run("index", "add", "i3", name, "--strict"), 3, "broken.jsonl:1", "--strict")
 
@@ -121,13 +121,13 @@ def test_settings_are_fixed_when_the_index_is_made(run: Run, today: str, tmp_pat
     (tmp_path / "run.toml").write_text('[signatures]\nsignature = "auto"\n[matches]\nmin_similarity = 0.9\n')
     said(run("index", "add", "x.idx", name, "--config", "run.toml"), 0, "1 document added")
     (tmp_path / "run.toml").write_text("[matches]\nmin_similarity = 0.7\n")
-    said(run("index", "query", "x.idx", name, "--config", "run.toml"), 4, "min_similarity is 0.9 in the index, not 0.7")
+    said(run("index", "query", "x.idx", name, "--config", "run.toml"), 4, "--min-similarity is 0.9 in the index, not 0.7")
     said(run("index", "add", "y.idx", name, "--signature", "letters"), 2, "--signature must be one of", "imatch")
     few = "imatch depends on word counts, which were taken from 1 document and stay"
     said(run("index", "add", "i.idx", name, "--signature", "imatch", "--engine", "exact"), 0, few)
     about = info(run, "i.idx")
     assert (about["engine"], about["settings"]["min_idf"], about["word_counts"]["fixed"]) == ("exact", 0.1, True)
-    said(run("index", "add", "y.idx", name, "--signature-bits", "4"), 2, "signature_bits must be between 8 and 512, not 4")
+    said(run("index", "add", "y.idx", name, "--signature-bits", "4"), 2, "--signature-bits must be between 8 and 512, not 4")
     assert not (tmp_path / "y.idx").exists()
 
 
@@ -210,7 +210,7 @@ def test_settings_of_a_search(run: Run, archive: str, today: str) -> None:
     few = answers(run("index", "query", archive, today, "--min-sentences", "9", "--min-quote-words", "0"))
     assert few[0]["passages"] == []
     said(run("index", "query", archive, today, "--engine", "magic"), 2, "magic", "fingerprint")
-    said(run("index", "query", archive, today, "--min-score", "2"), 2, "min_score must be between 0 and 1, not 2")
+    said(run("index", "query", archive, today, "--min-score", "2"), 2, "--min-score must be between 0 and 1, not 2")
 
 
 def test_a_verdict_in_json(run: Run, archive: str, today: str) -> None:
@@ -324,7 +324,7 @@ def test_compacting(run: Run, archive: str, today: str) -> None:
     version = about["word_counts"]["version"]
     assert run("index", "compact", archive, "--recount", "-q") == (0, "", "")
     assert info(run, archive)["word_counts"]["version"] == version + 1
-    said(run("index", "compact", archive, "--memory", "much"), 2, "memory must be", "not 'much'")
+    said(run("index", "compact", archive, "--memory", "much"), 2, "--memory must be", "not 'much'")
 
 
 def test_verifying(run: Run, archive: str, tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_info_tells_what_other_bits_would_find(run: Run, archive: str) -> None:
     assert (usual["signature_bits"], other["signature_bits"], other["radius"], other["words_flexible"]) == (64, 32, 12, 1)
     assert other["predicted_recall"] > usual["predicted_recall"]
     assert info(run, archive)["bits"] == usual
-    said(run("index", "info", archive, "--bits-per-word", "65"), 2, "bits_per_word")
+    said(run("index", "info", archive, "--bits-per-word", "65"), 2, "--bits-per-word")
     answer = run("index", "info", archive, "--signature-bits", "8", "--bits-per-word", "8", "--max-false-positive", "0")
     assert "no radius satisfies the limit" in answer.out
 
@@ -475,6 +475,8 @@ def test_bits_of_a_vocabulary_and_of_no_radius(run: Run, today: str, tmp_path: P
     (tmp_path / "many.txt").write_text(" ".join(f"word{n}" for n in range(71)) + ".")
     auto = ("--bits-per-word", "auto", "--signature-bits")
     said(
-        run("index", "add", "c.idx", "many.txt", *auto, "8"), 2, "the documents have 71 words; set signature_bits to 9 or more"
+        run("index", "add", "c.idx", "many.txt", *auto, "8"),
+        2,
+        "the documents have 71 words; set --signature-bits to 9 or more",
     )
     said(run("index", "add", "c.idx", today, "--bits-per-word", "some"), 2, "--bits-per-word")

@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full, or read by nobody: a message and an exit code, or the work as if nothing were."""
+"""Standard streams that are closed, full or without a reader: a message and an exit code, or work as usual."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_the_table_and_the_plan(run: Run, pages: str, tmp_path: Path) -> None:
         assert cells[4] == f"{group.chosen.precision:.3f}"
         assert cells[-1] == str(group.chosen.true)
     assert {len(line) for line in lines[:4]} == {len(header)}
-    assert f"the plan looks at {expected.share:.1%} of the shingles" in answer.out
+    assert f"the plan uses {expected.share:.1%} of the shingles" in answer.out
     assert "(promised 0.8)" in answer.out
     assert "--no-verify" in answer.out
     plan = ibidem.SamplingPlan.load(tmp_path / "plan.json")
@@ -59,7 +59,7 @@ def test_without_a_file_nothing_is_written(run: Run, few: str, tmp_path: Path) -
     answer = run("tune", few)
     assert (answer.code, answer.err) == (0, "")
     assert "10,000+" in answer.out
-    assert "the plan looks at 100.0% of the shingles" in answer.out
+    assert "the plan uses 100.0% of the shingles" in answer.out
     assert [path.name for path in tmp_path.iterdir()] == [few]
 
 
@@ -80,15 +80,15 @@ def test_the_first_documents_only(run: Run, pages: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--min-precision", "1"], ["min_precision must be between 0 and 1 (neither included), not 1"]),
-        (["--min-precision", "0"], ["min_precision must be between 0 and 1 (neither included), not 0"]),
+        (["--min-precision", "1"], ["--min-precision must be between 0 and 1 (neither included), not 1"]),
+        (["--min-precision", "0"], ["--min-precision must be between 0 and 1 (neither included), not 0"]),
         (["--min-precision", "high"], ["high"]),
-        (["--max-documents", "-1"], ["max_documents must be at least 0, not -1"]),
+        (["--max-documents", "-1"], ["--max-documents must be at least 0, not -1"]),
         (["--groups", "5,10"], ["groups must begin with 0 and increase"]),
         (["--groups", "0,ten"], ["--groups must be whole numbers such as 0,500,1000, not '0,ten'"]),
         (["--groups", ""], ["--groups", "0,500,1000"]),
-        (["--min-similarity", "0"], ["min_similarity must be above 0"]),
-        (["--memory", "abc"], ["memory must be", "not 'abc'"]),
+        (["--min-similarity", "0"], ["--min-similarity must be above 0"]),
+        (["--memory", "abc"], ["--memory must be", "not 'abc'"]),
         (["--method", "minhash"], ["`--method` belongs to `ibidem cluster` and `ibidem dedup`"]),
         (["--sample-every", "2"], ["--sample-every"]),
         (["--against", "few.jsonl"], ["--against"]),

@@ -145,7 +145,7 @@ def test_settings_of_a_watch(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = fed(run, monkeypatch, stream, *fields, "--min-hits", "1", "--signature", "exact")
     assert [json.loads(line)["duplicated"] for line in answer.out.splitlines()] == [False, True]
     said(fed(run, monkeypatch, "", "--signature", "words"), 4, "signature is exact in the index, not words")
-    said(fed(run, monkeypatch, "", "--commit-every", "often"), 2, "commit_every must be", "not 'often'")
+    said(fed(run, monkeypatch, "", "--commit-every", "often"), 2, "--commit-every must be", "not 'often'")
     said(fed(run, monkeypatch, ""), 0, "0 documents added")
 
 

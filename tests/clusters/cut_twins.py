@@ -17,7 +17,7 @@ def processing_order(rank: list[int], is_reference: list[bool]) -> list[int]:
 def is_possible_source(
     a: int, u: int, b: int, v: int, order: list[int], is_reference: list[bool], same_document: bool, size: int
 ) -> bool:
-    """Whether the window at row u of document a may be what is kept of the window at row v of document b."""
+    """Return whether the window at row u of document a may be what is kept of the window at row v of document b."""
     if is_reference:
         return is_reference[a] and not is_reference[b]
     if a == b:

@@ -1,4 +1,4 @@
-"""What is cut stands earlier in text that stays; the cuts are exactly the promised ones."""
+"""What is cut also appears earlier, in text that is kept; the cuts are exactly the promised ones."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_cuts_are_exactly_the_promised_ones(collection, size, min_words, same_do
 @settings(max_examples=500, deadline=None)
 @given(class_collections(), st.booleans())
 def test_cutting_single_sentences_twice_changes_nothing(collection, same_document) -> None:  # type: ignore[no-untyped-def]
-    """Only single ones: where a passage was taken out, what stood on both sides of it may make a new window."""
+    """Only single ones: where a passage was taken out, what was on both sides of it may make a new window."""
     documents, _, rank, _ = collection
     rows = rows_of(documents)
     once = located(find_cuts(rows, np.array(rank), None, Rule(1, same_document=same_document)), rows)

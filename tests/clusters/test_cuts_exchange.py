@@ -270,7 +270,7 @@ def test_one_text_in_all_documents_is_sent_once_a_partition(monkeypatch: pytest.
 @pytest.mark.parametrize("same_document", [False, True])
 @pytest.mark.parametrize("most_rounds", [3, 30])
 def test_chains_end(most_rounds: int, same_document: bool) -> None:
-    # The sentence 0 stands in all documents, and each shares it with the one before and the one after, in different windows.
+    # The sentence 0 is in all documents, and each shares it with the one before and the one after, in different windows.
     items = documents(*[text(100 + (i + 1) // 2, 0, 500 + i // 2) for i in range(100)])
     call: Record = {"level": "passage", "min_sentences": 2, "same_document": same_document}
     assert check(items, most_rounds=most_rounds, **call) == [most_rounds] * 3

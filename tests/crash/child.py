@@ -12,7 +12,7 @@ from tests.crash.tracing import MARK
 
 def main() -> None:
     given, folder, *names = sys.argv[1:]
-    # Marks are told apart by their folder: a trace is read once for each.
+    # Marks are distinguished by their folder: a trace is read once for each.
     for name in names:
         KINDS[name](Path(given)).change(Path(folder) / name, lambda text, name=name: _promise(name, text))  # type: ignore[misc]
 

@@ -17,7 +17,7 @@ _ROOT = re.compile(rb'"/[^"]*/((?:old|new)/)')
 
 
 class CleanedFolder(Kind):
-    """The results of `dedup` over those of an earlier run; inputs lie in the same root."""
+    """The results of `dedup` over those of an earlier run; inputs are in the same root."""
 
     def __init__(self, given: Path) -> None:
         super().__init__(given)

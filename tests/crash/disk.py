@@ -126,7 +126,7 @@ class Trace:
         return [n for n in range(end) if not self.is_certain(n, end) and isinstance(self.operations[n], changes)]
 
     def is_certain(self, number: int, end: int) -> bool:
-        """Say whether an operation is on disk for good when the power fails before `end`."""
+        """Return whether an operation is on disk for good when the power fails before `end`."""
         return self._certain_from[number] <= end
 
     def tree(self, end: int, choice: Choice) -> Tree:

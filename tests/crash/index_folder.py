@@ -32,7 +32,7 @@ class IndexFolder(Kind):
 
         def promise_and_copy(text: str) -> None:
             nonlocal n_promises
-            # Not by `shutil`, which copies inside of the kernel: that is not followed.
+            # Not by `shutil`, which copies inside the kernel: that is not followed.
             self._copy_of_catalog(n_promises).write_bytes((root / _FOLDER / _CATALOG).read_bytes())
             n_promises += 1
             promise(text)

@@ -1,6 +1,6 @@
 """What a traced process does in one folder, as operations on files and names.
 
-What the model of `disk.py` does not know (shared writable mappings, io_uring, copies inside of the kernel, a second process
+What the model of `disk.py` does not know (shared writable mappings, io_uring, copies inside the kernel, a second process
 that writes) is a TraceError: better no answer than one about another sequence of calls.
 """
 

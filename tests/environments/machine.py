@@ -34,7 +34,7 @@ _MOST_HANDLES, _MOST_STREAMS, _MOST_BACKUPS = 4, 2, 3
 class Environment(RuleBasedStateMachine):
     """Indexes in four places and two links to them; handles and streams stay open while all of it is moved about.
 
-    What a handle does must reach the folder that it was opened on, or be an error of the index that leaves all as it was.
+    What a handle does must reach the folder that it was opened on, or be an error of the index that changes nothing.
     """
 
     n_steps: ClassVar[Counter[str]] = Counter()

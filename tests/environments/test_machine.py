@@ -28,7 +28,7 @@ def test_nothing_is_ever_lost() -> None:
 
 
 def by_path(patch: pytest.MonkeyPatch) -> None:
-    """Files are named by path, as they once were, and nobody looks where it leads."""
+    """Files are named by path, as in earlier versions, without checking where it leads."""
     patch.setattr(OpenFolder, "is_in_place", lambda folder: True)
     patch.setattr(Catalog, "_check_in_place", lambda catalog: None)
     patch.setattr(Place, "_handle", property(lambda place: None))
@@ -50,7 +50,7 @@ def without_identity(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_lock(patch: pytest.MonkeyPatch) -> None:
-    """Nobody looks whether the lock is still held, nor whose commit was the last."""
+    """Without checks whether the lock is still held and whose commit was the last."""
     patch.setattr(WriterLock, "check", lambda lock: None)
     commit = Catalog.commit
     patch.setattr(Catalog, "commit", lambda catalog, change, check=None: commit(catalog, _free(change)))
@@ -74,7 +74,7 @@ def restored(machine: Environment) -> None:
 
 
 def two_writers(machine: Environment) -> None:
-    """A lock is deleted while it is held, and somebody else writes."""
+    """A lock is deleted while it is held, and another process writes."""
     for _ in range(2):
         machine.open(0, "absolute")
     machine.begin_stream(0)

@@ -135,7 +135,7 @@ class World:
                 folder.seen = self._look(folder)
 
     def _look(self, folder: Folder) -> dict[str, tuple[int, ...]]:
-        """Return what can be seen of the files, but for the lock: one of hard links is that of another folder too."""
+        """Return what can be seen of the files, except for the lock: one of hard links is that of another folder too."""
         with os.scandir(self.path(folder)) as entries:
             files = {entry.name: entry.stat() for entry in entries if entry.name != LOCK}
         return {name: (status.st_ino, status.st_size, status.st_mtime_ns) for name, status in files.items()}

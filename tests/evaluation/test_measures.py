@@ -101,7 +101,7 @@ PASSAGE = st.tuples(PLACE, PLACE).map(lambda sides: (*sides[0], *sides[1]))
 
 
 def held(rows: Iterable[Sequence[Any]]) -> set[Any]:
-    """The twin: sentences of which half of the characters lie in a passage, with the pair of documents that it is of."""
+    """The twin: sentences of which half of the characters are in a passage, with the pair of documents that it is of."""
     things = set()
     for a_id, a_start, a_end, b_id, b_start, b_end in rows:
         for name, start, end in ((a_id, a_start, a_end), (b_id, b_start, b_end)):

@@ -167,7 +167,7 @@ def test_places_in_one_document_are_the_same_either_way() -> None:
 
 @pytest.mark.parametrize("place", [(-1, 5), (5, 4), (0, (1 << 32) + 1)])
 def test_what_is_no_place_is_refused(place: tuple[int, int]) -> None:
-    with pytest.raises(InputError, match="does not lie within two texts"):
+    with pytest.raises(InputError, match="is not inside two texts"):
         score_passages([TRUE], [("x", *place, "y", 0, 10)])
 
 

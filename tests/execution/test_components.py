@@ -198,7 +198,7 @@ def test_a_run_that_goes_on_with_other_memory_asks_for_the_same_stages(tmp_path:
 
 
 class Numbers:
-    """A source of rows that stand for edges."""
+    """A source of rows that represent edges."""
 
     outputs: Mapping[str, pa.Schema] = {}
 

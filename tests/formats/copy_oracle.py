@@ -91,7 +91,7 @@ def read_all(inputs: Any, **settings: Any) -> tuple[dict[tuple[str, int], Docume
 
 
 def documents(inputs: Any, **settings: Any) -> tuple[list[Document], list[str]]:
-    """Return what stands in files, in order."""
+    """Return what is in files, in order."""
     found, skipped = read_all(inputs, **settings)
     return list(found.values()), skipped
 

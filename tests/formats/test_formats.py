@@ -189,7 +189,7 @@ def test_a_table_without_text_column_is_an_error_that_names_the_columns(tmp_path
     path.write_bytes(WRITERS[name]([{"id": "1", "body": "words"}]))
     with pytest.raises(InputError, match=r"docs.*no column 'text'.*id, body") as caught:
         collect(path)
-    assert "--text-field" in caught.value.next_step
+    assert 'text_field="NAME"' in caught.value.next_step
     assert collect(path, text_field="body")[0][0]["text"] == "words"
 
 

@@ -63,7 +63,7 @@ def test_a_page_in_parts_gives_the_words_of_the_whole_page(page: str) -> None:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words without the marks of items: inside of an item a part begins without one."""
+    """Return the words without the marks of items: inside an item a part begins without one."""
     return [word for word in text.split() if word != "•" and not word.endswith(".")]
 
 

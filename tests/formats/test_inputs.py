@@ -187,7 +187,7 @@ TABLE = pa.table({"text": ["one", "two", None], "id": [1, 2, 3], "n": [0.5, None
 
 
 class OldDataset:
-    """A Hugging Face dataset as far as it matters here: rows are chosen by a list, the table below holds them all."""
+    """A Hugging Face dataset as far as it matters here: rows are chosen by a list, the table below has them all."""
 
     def with_format(self, kind: str) -> OldDataset:
         assert kind == "arrow"
@@ -303,7 +303,7 @@ def test_a_repeated_id_names_both_places(tmp_path: Path) -> None:
     batches = list(read_batches(tmp_path, DocumentsConfig(), pytest.fail))
     with pytest.raises(RepeatedIdError, match=r"'y' occurs twice: .*a\.jsonl, line 3 and .*b\.json, record 2") as caught:
         check_unique_ids(batches)
-    assert "--id-field" in caught.value.next_step
+    assert "id_field" in caught.value.next_step
     check_unique_ids([batches[0].slice(0, 3)])
     check_unique_ids([])
 

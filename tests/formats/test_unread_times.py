@@ -1,4 +1,4 @@
-"""Times in no known form: the documents are used without them, and the user is told."""
+"""Times that cannot be parsed: the documents are used without them, and the user is informed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text, HTML and web archives: files and records that go or stay as wholes."""
+"""Text, HTML and web archives: files and records that go or stay as a whole."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_diagonals_are_exactly_the_promised_ones(collection, size, min_words, ma
 @settings(max_examples=300, deadline=None)
 @given(class_collections(), st.integers(2, 4), st.integers(2, 6))
 def test_hot_windows_come_out_as_repeat_groups(collection, size, max_places) -> None:  # type: ignore[no-untyped-def]
-    """Every window of too many places in several documents lies in a repeat group, and its group's places are equal texts."""
+    """Every window of too many places in several documents is in a repeat group, and its group's places are equal texts."""
     documents, words = collection
     rows = rows_of(documents, words)
     config = PassagesConfig(min_sentences=size, min_quote_words=0, max_places=max_places)

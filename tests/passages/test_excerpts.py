@@ -20,7 +20,7 @@ from tests.texts import changed, render, text, word
 def long_records(seed: int, n_documents: int) -> list[dict[str, Any]]:
     """Return long documents of sentences of their own, with a few stretches that others have too, edited or interrupted.
 
-    Some sentences are no words at all, some stretches stand very often.
+    Some sentences have no words, some stretches occur very often.
     """
     chance = random.Random(seed)
     own = iter(range(10**6))

@@ -121,7 +121,7 @@ def test_bands_of_sets_equal_comparing_all_pairs() -> None:
 
 @pytest.mark.parametrize("max_bucket", [2, MANY])
 def test_keys_that_collide_make_no_pairs(max_bucket: int) -> None:
-    """Keys of numbers only, so that all documents lie in one bucket."""
+    """Keys of numbers only, so that all documents are in one bucket."""
     signatures = np.random.default_rng(6).integers(0, 4, (30, 2)).astype(np.uint32)
     arguments = np.arange(30, dtype=np.uint64), 5, signatures.reshape(-1), 2, 0, 2, max_bucket
     pairs = np.empty(pair_bands(*arguments, np.empty(0, np.uint64)), np.uint64)

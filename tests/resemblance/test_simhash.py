@@ -30,7 +30,7 @@ def expected_code(elements: list[int]) -> int:
 
 
 def expected_pairs(codes: list[int], max_bits_apart: int, known: list[bool], max_bucket: int) -> list[tuple[int, int]]:
-    """What `near_codes` promises: all pairs, but for codes of too many documents only those of the first one."""
+    """What `near_codes` promises: all pairs, except for codes of too many documents only those of the first one."""
     documents = [d for d in range(len(codes)) if known[d]]
     groups: dict[int, list[int]] = {}
     for d in documents:

@@ -1,4 +1,4 @@
-"""Checks: the polynomials that they are said to be, and digests that different texts share told apart by them."""
+"""Checks: the polynomials that they are said to be, and digests that different texts share distinguished by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every text, and that a batch is no more than its texts."""
+"""What is true of every text, and that a batch is no more than its texts."""
 
 # ruff: noqa: E501
 

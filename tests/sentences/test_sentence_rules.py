@@ -1,4 +1,4 @@
-"""What ends a sentence and what does not, phenomenon by phenomenon; ¶ stands where a sentence ends."""
+"""What ends a sentence and what does not, phenomenon by phenomenon; ¶ marks where a sentence ends."""
 
 # ruff: noqa: E501
 

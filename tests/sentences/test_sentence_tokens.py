@@ -33,7 +33,7 @@ def tokens_of(text: str) -> list[int]:
 
 
 def twin(text: str) -> list[tuple[str, ...]]:
-    """Return tokens as tuples of characters, marks sorted: equal tuples stand for equal hashes."""
+    """Return tokens as tuples of characters, marks sorted: equal tuples represent equal hashes."""
     tokens: list[tuple[str, ...]] = []
     run: list[str] = []
     order = 0  # 1 word, 2 pairs, 3 threes

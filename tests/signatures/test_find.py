@@ -104,7 +104,7 @@ def test_sentences_without_any_word_in_the_range_match_on_paper_only() -> None:
     assert any((p.a.text, p.b.text) == (a, b) for p in on_paper)
 
 
-# Sentences that a signature does not know are stepped over.
+# Sentences that a signature does not know are skipped.
 
 
 def spotless(*numbers: int) -> str:

@@ -53,14 +53,14 @@ def hash_of(word: str) -> int:
 
 
 def same_keys(keys: np.ndarray, twins: Sequence[Hashable | None]) -> bool:
-    """Whether keys are equal exactly where their twins are, and 0 where the twin is None."""
+    """Return whether keys are equal exactly where their twins are, and 0 where the twin is None."""
     assert [key == 0 for key in keys] == [twin is None for twin in twins]
     pairs = {(int(key), twin) for key, twin in zip(keys, twins, strict=True)}
     return len(pairs) == len({key for key, _ in pairs}) == len({twin for _, twin in pairs})
 
 
 def same_sets(sets: HashSets, twins: Sequence[Sequence[Hashable]]) -> bool:
-    """Whether the hashes are the twins' elements one by one, renamed."""
+    """Return whether the hashes are the twins' elements one by one, renamed."""
     lists = [sets.hashes[sets.first[t] : sets.first[t + 1]].tolist() for t in range(len(sets.first) - 1)]
     assert [len(hashes) for hashes in lists] == [len(twin) for twin in twins]
     pairs = {pair for hashes, twin in zip(lists, twins, strict=True) for pair in zip(hashes, twin, strict=True)}

@@ -128,7 +128,7 @@ def test_no_passages_no_families() -> None:
 
 
 def test_a_span_meets_the_one_that_began_long_before_it() -> None:
-    """As many spans as are looked back at lie between two that are the same place."""
+    """As many spans as are looked back at are between two that are the same place."""
     short = [Plain(0, k + 1, start, start + 1, 0, 1) for k, start in enumerate(range(1, _MOST_BACK))]
     found = [Plain(0, 100, 0, 1000, 0, 1000), *short, Plain(0, 101, 100, 1000, 0, 900)]
     families = find_families(*columns_of(found).places)

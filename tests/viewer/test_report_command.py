@@ -181,7 +181,7 @@ def test_find_and_report_at_once(run: Run, tmp_path: Path) -> None:
     assert "report.html" in names(tmp_path / "found")
     data = data_of(tmp_path / "found" / "report.html")
     assert (data["summary"]["title"], len(data["pairs"])) == ("found", 1)
-    # The page is that of `ibidem report`, but for the moment it was made.
+    # The page is that of `ibidem report`, except for the moment it was made.
     said(run("report", "found", "-o", "later.html"), 0)
     later = data_of(tmp_path / "later.html")
     for told in (data, later):

@@ -1,4 +1,4 @@
-"""What a report holds: nothing that points outside of it, no more than there is room for, and word of what is left out."""
+"""What a report contains: nothing that points outside it, no more than there is room for, and a note of what is left out."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def embedded(written: str) -> Any:
 
 
 def check_data(data: dict[str, Any]) -> None:
-    """Check that a report points nowhere but into itself, and that all places lie in what is shown."""
+    """Check that a report points nowhere but into itself, and that all places are in what is shown."""
     numbers = {document["document"] for document in data["documents"]}
     assert len(numbers) == len(data["documents"])
     assert {int(number) for number in data["texts"]} == {int(number) for number in data["shades"]} == numbers

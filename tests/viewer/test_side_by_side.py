@@ -33,7 +33,7 @@ def shown(
 
 
 def columns(output: str) -> tuple[str, str]:
-    """Return what stands left and right, without line breaks."""
+    """Return what is left and right, without line breaks."""
     lines = [line.partition("│") for line in output.splitlines() if "│" in line][1:]
     return " ".join(" ".join(left for left, _, _ in lines).split()), " ".join(" ".join(right for *_, right in lines).split())
 

@@ -39,7 +39,7 @@ def all_pages(ask: Ask, query: Callable[..., Any], name: str, limit: int, **aske
             return found
 
 
-# What is told of a pair.
+# What is reported about a pair.
 
 
 def test_pairs_are_told_as_they_are(store: ViewStore, invented: Invented) -> None:
@@ -362,9 +362,9 @@ def test_questions_that_make_no_sense(asked: dict[str, Any]) -> None:
 
 
 def test_other_lists_have_their_own_orders() -> None:
-    with pytest.raises(ValueError, match="sort is one of"):
+    with pytest.raises(ValueError, match="sort must be one of"):
         DocumentQuery(sort="interest")
-    with pytest.raises(ValueError, match="sort is one of"):
+    with pytest.raises(ValueError, match="sort must be one of"):
         FamilyQuery(sort="id")
     with pytest.raises(ValueError, match="limit"):
         FamilyQuery(limit=501)

@@ -45,7 +45,7 @@ def told_pairs(store: ViewStore) -> set[tuple[str, str]]:
 
 
 def texts(store: ViewStore) -> dict[tuple[str, bool], str]:
-    """Return the texts at hand by id and side."""
+    """Return the texts available by id and side."""
     found = store.documents(DocumentQuery(limit=500))["items"]
     assert len(found) == len({(d["id"], d["is_reference"]) for d in found}), "a document is there twice"
     return {(d["id"], d["is_reference"]): store.texts.whole(d["document"]) for d in found}
@@ -56,7 +56,7 @@ def why_left_out(store: ViewStore) -> str:
 
 
 def check_places(store: ViewStore) -> None:
-    """Check that every passage lies in the text that is shown, and that both sides have the words that are not marked."""
+    """Check that every passage is in the text that is shown, and that both sides have the words that are not marked."""
     for item in store.pairs(PairQuery(limit=500))["items"]:
         found = store.pair(item["pair"])
         assert found is not None

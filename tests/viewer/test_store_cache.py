@@ -1,4 +1,4 @@
-"""When views are made anew, and when not; damaged files; several who open one folder at once."""
+"""When views are made again, and when not; damaged files; several who open one folder at once."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_notes_are_kept_as_they_are(judged: ViewStore) -> None:
 
 
 def test_verdicts_that_are_none(judged: ViewStore) -> None:
-    with pytest.raises(ValueError, match="verdict is one of"):
+    with pytest.raises(ValueError, match="verdict must be one of"):
         judged.set_verdict(0, "maybe", "")
     assert judged.set_verdict(10**6, "confirmed", "") is None
     assert judged.verdicts(None, 5)["total"] == 0

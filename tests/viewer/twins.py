@@ -44,7 +44,7 @@ def columns_of(passages: Sequence[Plain]) -> PassageColumns:
 
 
 def characters(spans: Sequence[tuple[int, int]]) -> set[int]:
-    """Return the characters that lie in spans."""
+    """Return the characters that are in spans."""
     return {place for start, end in spans for place in range(start, end)}
 
 
@@ -103,7 +103,7 @@ def expected_families(passages: Sequence[Plain]) -> tuple[list[int], list[set[tu
 
 
 def united(spans: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
-    """Return spans with those that share a character told as one."""
+    """Return spans, with those that share a character merged."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if found and start < found[-1][1]:
@@ -114,7 +114,7 @@ def united(spans: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
 
 
 def expected_shades(sentences: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, int]]) -> list[dict[str, int]]:
-    """Return for every sentence in how many other documents at least half of its characters stand."""
+    """Return for every sentence how many other documents contain at least half of its characters."""
     found = []
     for start, end in sentences:
         n_documents = 0

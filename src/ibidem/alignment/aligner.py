@@ -1,4 +1,4 @@
-"""Pairs of texts in, aligned passages out: how copied words are expected to look, and the kernels behind arrays."""
+"""From pairs of texts to aligned passages: how copied words are expected to look, and the calls of the kernels."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 LEAST_COSINE = 0.2
 LEAST_DICE = 0.15
 LEAST_SHARE = 0.7
-UNSEEN_WORDS = 0.2  # how often a word is expected elsewhere that stands in the copy and in its source only
-LEAST_CHANCE = 0.05  # that a word follows its neighbour without having been copied
-WITHIN_SENTENCE = 5.0  # evidence that it takes to begin or end within a sentence
+UNSEEN_WORDS = 0.2  # expected occurrences elsewhere of a word that is only in the copy and its source
+LEAST_CHANCE = 0.05  # that a word follows its neighbour without being copied
+WITHIN_SENTENCE = 5.0  # evidence required to begin or end within a sentence
 SUMMARY_EVIDENCE = 25.0
-BESIDE_VERBATIM = 4.0  # times the evidence that edited passages need where others of the pair are word for word
-# From word for word to loose: the shares of words that were taken over in order, and loosely.
+BESIDE_VERBATIM = 4.0  # times the evidence for edited passages if others of the pair are word for word
+# From word for word to loose: the shares of words copied in order, and loosely.
 MODELS: tuple[tuple[float, float], ...] = (
     (0.97, 0.004),
     (0.9, 0.03),
@@ -41,16 +41,16 @@ MODELS: tuple[tuple[float, float], ...] = (
     (0.1, 0.4),
     (0.05, 0.25),
 )
-SUMMARY_MODEL = (0.2, 0.5)  # what is summed up lends its words, seldom their order
+SUMMARY_MODEL = (0.2, 0.5)  # a summary takes words, but seldom their order
 MOST_EVIDENCE = 8.0  # of one word
 
 _N_TASKS = 64
-FIRST_ROWS = 64  # room for passages at first, besides two a pair; it doubles when it is full
+FIRST_ROWS = 64  # initial room for passages, besides two per pair; it doubles when full
 
 
 @dataclass(frozen=True)
 class Words:
-    """All words in reading order: hashes of stems, and whether a sentence starts with them (and one more for the end).
+    """All words in reading order: hashes of stems, and whether a sentence starts with each (plus one for the end).
 
     Document d has the words [document_first[d], document_first[d + 1]), sentence s those of `sentence_first` likewise.
     """
@@ -76,21 +76,22 @@ class Aligned:
 
     @property
     def spans(self) -> NDArray[np.int64]:
-        """Start and end in a, start and end in b, one row a passage."""
+        """Start and end in a, start and end in b, one row per passage."""
         return self.table[:, 1:5]
 
     @property
     def n_common(self) -> NDArray[np.int64]:
-        """Words in common, by passage."""
+        """Words in common, per passage."""
         return self.table[:, 5]
 
 
 def align_spans(
     words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int, run_tasks: RunTasks = in_turn
 ) -> Aligned:
-    """Align pairs of spans of words, given as rows of start and end in a, start and end in b. A pair depends on no other.
+    """Align pairs of spans of words, given as rows of start and end in a, start and end in b. Pairs do not influence one
+    another.
 
-    Which of the two is called a makes no difference: the kernels get the shorter one first.
+    It does not matter which text is a: the kernels get the shorter one first.
     """
     is_turned = np.empty(len(spans), np.bool_)
     kernels.mark_turned(words.stem, np.ascontiguousarray(spans, np.int64).reshape(-1), is_turned)
@@ -139,7 +140,7 @@ def align_spans(
 
 
 def word_weights(models: tuple[tuple[float, float], ...] = MODELS) -> NDArray[np.float64]:
-    """Return the evidence of a word by model and grade, flat."""
+    """Return the evidence of a word per model and grade, flat."""
     rarest = np.exp((np.arange(N_LEVELS) + 0.5) / LEVELS_PER_UNIT)  # one over the chance, at the middle of each level
     weights = np.empty((len(models), N_GRADES))
     for model, (in_order, loose) in enumerate(models):
@@ -151,7 +152,7 @@ def word_weights(models: tuple[tuple[float, float], ...] = MODELS) -> NDArray[np
 
 
 def rarity_levels() -> NDArray[np.int8]:
-    """Return the level of a word by how often it is expected in a stretch: four times the logarithm of one over its chance."""
+    """Return the level of a word by its expected number in a stretch: four times the logarithm of one over its chance."""
     expected = np.exp(LOWEST_EXPECTED + (np.arange(N_EXPECTED) + 0.5) / STEPS_PER_UNIT)
     rarity = -np.log(-np.expm1(-expected))
     levels: NDArray[np.int8] = np.minimum(rarity * LEVELS_PER_UNIT, N_LEVELS - 1).astype(np.int8)

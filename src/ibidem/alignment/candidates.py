@@ -1,4 +1,4 @@
-"""Places of two documents worth aligning, found over a whole collection in time that grows with its words."""
+"""Places of two documents worth aligning, found over a whole collection in time linear in its words."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ibidem.alignment.kernels.seeds import OCTET_WORDS
 from ibidem.columns.rows import Pairing
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 
-LEAST_RARE = 100  # a word may stand this often and is still rare, however few documents there are
-RARE_SHARE = 3  # or once in so many documents
+LEAST_RARE = 100  # a word that occurs this often is still rare, however few documents there are
+RARE_SHARE = 3  # or once in this many documents
 BOND_REACH_WORDS = 8
-MOST_PLACES = 8  # of a mark; those of more lead nowhere
-MEETINGS_A_MARK = 4  # on average, at most: fewer places are allowed where there would be more
+MOST_PLACES = 8  # of a mark; marks with more produce no candidate
+MEETINGS_A_MARK = 4  # on average, at most: beyond that, fewer places are allowed
 LEAST_BONDS = 3
 MAX_GAP_WORDS = 100  # between bonds of one place
 LEAST_RUN = kernels.WINDOW + OCTET_WORDS - 1
@@ -30,7 +30,7 @@ Column = NDArray[Any]
 
 @dataclass(frozen=True)
 class Marks:
-    """Marks in reading order: their keys (upper half) and numbers (lower half), sorted; their words and documents."""
+    """Marks in reading order: keys (upper half) and numbers (lower half), sorted; their words and documents."""
 
     keys: NDArray[np.uint64]
     words: NDArray[np.uint32]
@@ -40,10 +40,10 @@ class Marks:
 def find_rectangles(
     words: Words, is_open: NDArray[np.bool_], pairing: Pairing, min_words: int = 0, run_tasks: RunTasks = in_turn
 ) -> NDArray[np.int64]:
-    """Return pairs of spans of words in two documents that share rare words close to one another, or many words in a row.
+    """Return pairs of spans of words in two documents that share rare words close together, or many words in a row.
 
-    Many are LEAST_RUN, or as many as `min_words`, which a passage needs. `is_open` says by word whether it may lead to a pair.
-    A row is start and end in a, start and end in b.
+    "Many" means LEAST_RUN, or `min_words`, which a passage needs, if that is more. `is_open` says per word whether it may lead
+    to a pair. A row is start and end in a, start and end in b.
     """
     counts = np.zeros(kernels.STEM_SLOTS, np.int32)
     kernels.count_stems(words.stem, counts)
@@ -86,7 +86,7 @@ def _marks(list_marks: Callable[..., int], words: Words, run_tasks: RunTasks) ->
 
 
 def _meetings(marks: Marks, words: Words, pairing: Pairing) -> tuple[Column, Column]:
-    """Return the marks that meet in two documents, pair by pair, and where those of each first document begin."""
+    """Return the marks that meet in two documents, by pair, and where those of each first document begin."""
     first = np.zeros(len(words.document_first), np.int64)
     given = marks.keys, _most_places(marks.keys), marks.documents, pairing.side, pairing.group_numbers
     kernels.list_meetings(*given, True, first, np.empty(0, np.int64))

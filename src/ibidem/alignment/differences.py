@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 from ibidem.model import Difference
 
-# Scripts written without blanks: each character is a word. Han, kana and bopomofo; Thai, Lao, Myanmar, Khmer.
+# Scripts written without spaces: each character is a word. Han, kana and bopomofo; Thai, Lao, Myanmar, Khmer.
 _UNSPACED = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U0001aff0-\U0001b16f\U00020000-\U0003fffd"
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
 )
-# Words in a row that are looked for as anchors, one length after the other, each within what the ones before left open.
+# Lengths of runs used as anchors, longest first, each within what the earlier ones left open.
 _ANCHOR_WORDS = (8, 4, 3, 2, 1, 1)
-# Stretches of at most so many pairs of words are matched in full; the time of that grows faster than the pairs.
+# Stretches of at most this many pairs of words are matched in full; that takes more than linear time.
 _MAX_PAIRS = 1 << 16
-# So few equal words between changes that are each so many times as long are a coincidence, and only make hard reading.
+# A few equal words between changes that are each many times as long are a coincidence, and only make the result hard to read.
 _MAX_COINCIDENCE_WORDS = 2
 _COINCIDENCE_FACTOR = 4
 
@@ -38,13 +38,13 @@ class Block(NamedTuple):
 def word_differences(text_a: str, text_b: str) -> list[Difference]:
     """Return where two texts have the same words and where not, in reading order.
 
-    The differences cover both texts from beginning to end: what stands between words belongs to the word before it,
-    but for what stands close before the word after it, as opening quotation marks do. Words are the same whatever their case
-    and their compatibility form (NFKC); what is neither letter nor digit makes no difference. Of two empty texts there is
-    nothing to say. `word_differences(b, a)` says the same the other way round.
+    The differences cover both texts from beginning to end: text between words belongs to the word before it, except for what
+    directly precedes the next word, such as opening quotation marks. Words are the same regardless of case and compatibility
+    form (NFKC); what is neither letter nor digit makes no difference. Two empty texts have no differences. `word_differences(b,
+    a)` gives the same the other way round.
 
-    Equal words are found where they stand in the same order, but not always as many as there could be: a long stretch in
-    which no few words in a row stand once on both sides is one replacement.
+    Equal words are found where they are in the same order, but not always as many as possible: a long stretch without a run of
+    words that occurs once on each side is one replacement.
 
     >>> for difference in word_differences("Four ferries lay in port.", "Two ferries lay in the port"):
     ...     print(*difference)
@@ -58,7 +58,7 @@ def word_differences(text_a: str, text_b: str) -> list[Difference]:
     if not words_a or not words_b:
         operation = "delete" if words_a else "insert" if words_b else "equal"
         return [Difference(operation, 0, len(text_a), 0, len(text_b))] if text_a or text_b else []
-    # Where several alignments are equally good, which one is found depends on the order of the texts: take them in one order.
+    # If several alignments are equally good, the result depends on the order of the texts: always use one order.
     turned = words_b < words_a
     blocks = _matching_blocks(words_b, words_a) if turned else _matching_blocks(words_a, words_b)
     if turned:
@@ -73,8 +73,8 @@ def word_differences(text_a: str, text_b: str) -> list[Difference]:
 def word_places(text: str) -> list[tuple[int, int]]:
     """Return where the words of a text begin and end, in characters.
 
-    A word is a run of letters and digits, or a single character of a script that is written without blanks; marks and
-    invisible characters belong to the character before them.
+    A word is a run of letters and digits, or a single character of a script written without spaces; marks and invisible
+    characters belong to the character before them.
     """
     extending = "".join(re.escape(c) for c in sorted(set(text)) if _extends(c))
     more = f"[{extending}]*" if extending else ""
@@ -82,7 +82,7 @@ def word_places(text: str) -> list[tuple[int, int]]:
 
 
 def word_bounds(text: str) -> list[int]:
-    """Return where a text may be cut between words, its beginning and its end included; opening signs stay with their word."""
+    """Return where a text may be cut between words, including its beginning and end; opening signs stay with their word."""
     return _bounds(text, word_places(text))
 
 
@@ -97,7 +97,7 @@ def _bounds(text: str, places: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _extends(character: str) -> bool:
-    category = unicodedata.category(unicodedata.normalize("NFKD", character)[0])  # half-width voice marks are marks too
+    category = unicodedata.category(unicodedata.normalize("NFKD", character)[0])  # half-width voicing marks are marks too
     return category[0] == "M" or category == "Cf"
 
 
@@ -115,12 +115,12 @@ def _canonical_words(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
 def _canonical(word: str) -> str:
     if word.isascii():
         return word.lower()
-    visible = "".join(c for c in word if unicodedata.category(c) != "Cf")  # soft hyphens and joiners are no letters
+    visible = "".join(c for c in word if unicodedata.category(c) != "Cf")  # soft hyphens and joiners are not letters
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
 
 
 def _operations(blocks: Sequence[Block], n_a: int, n_b: int) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yield what blocks and the stretches between them are, in words."""
+    """Yield the operations for blocks and the stretches between them, in words."""
     a = b = 0
     for block in [*blocks, Block(n_a, n_b, 0)]:
         if a < block.a or b < block.b:
@@ -155,12 +155,12 @@ def _matching_blocks(a: Sequence[str], b: Sequence[str]) -> list[Block]:
             level += 1
             anchors = _anchors(a[a_first:a_last], b[b_first:b_last], n_words)
         if not anchors:
-            continue  # nothing to hold on to: one replacement
+            continue  # no anchor: one replacement
         i, j = a_first, b_first
         for a_anchor, b_anchor in anchors:
             a_anchor, b_anchor = a_first + a_anchor, b_first + b_anchor
             if a_anchor < i or b_anchor < j:
-                continue  # it overlaps the one before
+                continue  # it overlaps the previous one
             waiting.append((i, a_anchor, j, b_anchor, level))
             blocks.append(Block(a_anchor, b_anchor, n_words))
             i, j = a_anchor + n_words, b_anchor + n_words
@@ -179,7 +179,7 @@ def _n_equal_behind(a: Sequence[str], b: Sequence[str], a_first: int, a_last: in
 
 
 def _anchors(a: Sequence[str], b: Sequence[str], n_words: int) -> list[tuple[int, int]]:
-    """Return where words in a row begin that stand once in each text: as many as stand in the same order in both."""
+    """Return the starts of runs of words that occur once in each text: as many as are in the same order in both."""
     places_b = _once(b, n_words)
     pairs = sorted((place, places_b[gram]) for gram, place in _once(a, n_words).items() if gram in places_b)
     return _longest_rising(pairs)
@@ -193,8 +193,8 @@ def _once(words: Sequence[str], n_words: int) -> dict[tuple[str, ...], int]:
 
 
 def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the most pairs, whose first numbers rise, of which the second numbers rise too (by patience sorting)."""
-    tops: list[int] = []  # the smallest second number that ends a rising row of each length
+    """Return the longest subsequence of pairs, sorted by first number, whose second numbers increase (by patience sorting)."""
+    tops: list[int] = []  # the smallest second number that ends an increasing sequence of each length
     row_of_top: list[int] = []
     before: list[int] = []
     for row, (_, second) in enumerate(pairs):
@@ -222,7 +222,7 @@ def _joined(blocks: Sequence[Block]) -> list[Block]:
 
 def _without_coincidences(blocks: Sequence[Block], n_a: int, n_b: int) -> list[Block]:
     kept: list[Block] = []
-    a = b = 0  # where the last block that was kept ends
+    a = b = 0  # where the last kept block ends
     for block, following in zip(blocks, [*blocks, Block(n_a, n_b, 0)][1:], strict=True):
         before = max(block.a - a, block.b - b)
         after = max(following.a - block.a, following.b - block.b) - block.n_words

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ibidem.alignment import Aligned, Words
 from ibidem.columns.collection import NO_TIME, Collection
 from ibidem.columns.texts import text_buffers
+from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks
 from ibidem.model import DIRECTIONS, KINDS
@@ -21,7 +22,7 @@ from ibidem.sentences.code_points import load_code_points
 from ibidem.sentences.kernels.stems import locate_words
 
 Numbers = NDArray[np.int64]
-MOST_WORDS = 1 << 31  # and as many characters of unspaced scripts at most again: places have 32 bits
+MOST_WORDS = 1 << 31  # plus at most as many characters of unspaced scripts: places have 32 bits
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class AlignedPassages:
 
     documents: NDArray[np.int32]  # two rows: a and b
     places: Numbers  # four rows
-    sentences: Numbers  # four rows: those of which at least half is covered, start and end in a and in b
+    sentences: Numbers  # four rows: those at least half covered, start and end in a and in b
     n_sentences: NDArray[np.int32]
     similarity: NDArray[np.float64]
     is_equal: NDArray[np.bool_]
@@ -55,7 +56,9 @@ def words_of(collection: Collection, run_tasks: RunTasks) -> Words:
         )
 
     if int(collection.n_words.sum(dtype=np.int64)) >= MOST_WORDS:
-        raise ResourceError(f"more than {MOST_WORDS:,} words", "Split the collection, and compare the parts with --against.")
+        raise ResourceError(
+            f"more than {MOST_WORDS:,} words", f"Split the collection, and compare the parts with {named('against')}."
+        )
     # Two letters are a word and what separates it. Room that stays unused is never touched.
     stems = np.empty(sum(batch.column("text").nbytes for batch in collection.batches) // 2 + collection.n_documents, np.uint32)
     document_first = np.zeros(collection.n_documents + 1, np.int64)
@@ -81,7 +84,7 @@ def whole_documents(words: Words, pairs: NDArray[np.int64]) -> Numbers:
 
 
 def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPassages:
-    """Return where the passages stand: whole sentences with their punctuation, otherwise from word to word."""
+    """Return where the passages are: whole sentences with their punctuation, otherwise from word to word."""
     n = len(aligned)
     documents, places = np.empty((2, n), np.int32), np.empty((4, n), np.int64)
     bytes_of, sentences = np.empty((4, n), np.int64), np.empty((4, n), np.int64)
@@ -89,7 +92,7 @@ def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPas
         for end in range(2):
             row = 2 * side + end
             word = aligned.spans[:, row] - end
-            # Sentences without words begin where the next one does: the last of them is meant.
+            # Sentences without words begin where the next one does: use the last of them.
             sentence = np.searchsorted(words.sentence_first, word, side="right") - 1
             sentences[row] = sentence
             documents[side] = collection.document[sentence]
@@ -129,7 +132,7 @@ def aligned_table(passages: AlignedPassages, collection: Collection, min_sentenc
 
 
 def _covered_sentences(aligned: Aligned, words: Words, sentences: Numbers) -> Numbers:
-    """Return the sentences of which passages cover at least half: start and end in a and in b, given the first and the last."""
+    """Return the sentences at least half covered by passages: start and end in a and in b, given the first and the last."""
     first = words.sentence_first
     covered: Numbers = sentences + np.array([[0], [1]] * 2)
     for side in range(2):
@@ -158,7 +161,7 @@ def _locate_words(
 def _by_batch(
     collection: Collection, documents: NDArray[np.int32]
 ) -> Iterator[tuple[Numbers, NDArray[np.uint8], Numbers, Numbers]]:
-    """Yield, batch by batch, which of the documents are in it, the bytes of its texts, and where theirs begin and end."""
+    """Yield per batch which of the documents are in it, the bytes of its texts, and where theirs begin and end."""
     batch_of = np.searchsorted(collection.batch_first, documents, side="right") - 1
     for number in np.unique(batch_of):
         chosen = np.flatnonzero(batch_of == number)
@@ -168,7 +171,7 @@ def _by_batch(
 
 
 def _digests(collection: Collection, documents: NDArray[np.int32], starts: Numbers, ends: Numbers) -> NDArray[np.uint64]:
-    """Return the digests of stretches: of equal words in equal order they are equal."""
+    """Return the digests of stretches: equal for equal words in equal order."""
     digests = np.empty(len(documents), np.uint64)
     for chosen, data, begins, _ in _by_batch(collection, documents):
         digests[chosen] = digest_tokens(

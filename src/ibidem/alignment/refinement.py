@@ -1,4 +1,4 @@
-"""`find --align`: passages found by sentences are moved to where words say they begin and end, and edited copies are added."""
+"""`find --align`: the ends of passages found by sentences are moved to the word, and edited copies are added."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class FoundSpans:
-    """Passages found by sentences: spans of words and how many of them equal words have added, documents, whether sentences
-    differ, similarity.
+    """Passages found by sentences: spans of words, how many words were added as equal, documents, whether sentences differ,
+    similarity.
     """
 
     spans: Numbers
@@ -55,11 +55,11 @@ def align_passages(
     passages: list[PassageRows], rows: Rows, types: NDArray[np.int32] | None, collection: Collection, pairing: Pairing,
     config: Config, run_tasks: RunTasks, progress: Progress,
 ) -> tuple[list[PassageRows], AlignedPassages]:  # fmt: skip
-    """Return the passages that stay as they were found, and those that are aligned word by word.
+    """Return the passages kept as found, and those aligned word by word.
 
-    Passages are extended by equal words. Places where rare words stand close to one another in both documents, but for those
-    that lie in a passage, are aligned. Of passages that lie over one another the longest stays; similar sentences give way to
-    what they are part of. `types` says which rows are equal sentences; None: those of one class.
+    Passages are extended by equal words. Places where rare words are close together in both documents are aligned, unless they
+    are inside a passage. Of overlapping passages the longest is kept; similar sentences give way to what they are part of.
+    `types` says which rows are equal sentences; None: those of one class.
     """
     words = words_of(collection, run_tasks)
     found = _found(passages, rows, words)
@@ -82,16 +82,16 @@ def align_passages(
 
 
 def pair_by_pair(passages: list[PassageRows], aligned: AlignedPassages, rows: Rows) -> list[PassageRows]:
-    """Return found and aligned passages together, pair by pair, as the table of documents wants them."""
+    """Return found and aligned passages together, by pair, as the table of documents needs them."""
     everything = [*passages, _as_rows(aligned, rows)]
     table = np.concatenate([part.table for part in everything])
-    # They are in order but for the last, so that a stable sort has little to do.
+    # They are in order except for the last, so a stable sort has little to do.
     order = np.argsort(pair_numbers(rows.document[table[:, [A_FIRST, B_FIRST]]].astype(np.int64)), kind="stable")
     return [PassageRows(table[order], np.concatenate([part.similarity for part in everything])[order])]
 
 
 def _as_rows(passages: AlignedPassages, rows: Rows) -> PassageRows:
-    """Return aligned passages as the rows of the sentences that they cover at least half of; those of none are left out."""
+    """Return aligned passages as the rows of the sentences they cover at least half; those without any are left out."""
     start, end = (np.searchsorted(rows.sentence, column) for column in (passages.sentences[[0, 2]], passages.sentences[[1, 3]]))
     table = np.zeros((len(passages), N_COLUMNS), np.int32)
     for column, values in ((A_FIRST, start[0]), (A_END, end[0]), (B_FIRST, start[1]), (B_END, end[1])):
@@ -126,7 +126,7 @@ def _documents_of(spans: Numbers, words: Words) -> Numbers:
 
 
 def _with_margin(spans: Numbers, words: Words) -> Numbers:
-    """Return spans with what is around them in their documents."""
+    """Return spans extended by a margin within their documents."""
     documents = _documents_of(spans, words)
     wider: Numbers = spans + np.array([-MARGIN_WORDS, MARGIN_WORDS] * 2)
     for side in range(2):
@@ -137,7 +137,7 @@ def _with_margin(spans: Numbers, words: Words) -> Numbers:
 
 
 def _covered(rectangles: Numbers, found: FoundSpans, words: Words) -> NDArray[np.bool_]:
-    """Tell which rectangles lie in a passage that was found."""
+    """Return which rectangles are inside a found passage."""
     pairs = pair_numbers(_documents_of(rectangles, words))
     concerned = np.flatnonzero(np.isin(found.pairs, pairs))
     is_covered = np.empty(len(rectangles), np.bool_)
@@ -149,13 +149,13 @@ def _covered(rectangles: Numbers, found: FoundSpans, words: Words) -> NDArray[np
 
 
 def _cells(n_passages: int) -> tuple[Numbers, Numbers]:
-    """Return an empty table of cells for so many passages, and room for what lies in them."""
+    """Return an empty table of cells for `n_passages` passages, and room for their entries."""
     n_entries = ENTRIES * n_passages
     return np.full(1 << max(4, n_entries.bit_length()), -1, np.int64), np.empty(n_entries, np.int64)
 
 
 def _open_words(rows: Rows, types: NDArray[np.int32] | None, words: Words) -> NDArray[np.bool_]:
-    """Tell which words stand in sentences that stand nowhere else as they are: only these can lead to something new."""
+    """Return which words are in sentences that appear nowhere else unchanged: only these can lead to something new."""
     numbers = collapse_sentences(rows.classes).of_sentence if types is None else types
     is_open = np.ones(len(words.sentence_first) - 1, np.bool_)
     is_open[rows.sentence] = np.bincount(numbers)[numbers] == 1
@@ -173,14 +173,14 @@ def _with_extended(aligned: Aligned, found: FoundSpans) -> Aligned:
 
 
 def _choose(aligned: Aligned, n_aligned: int, found: FoundSpans, words: Words) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell which found and which aligned passages stay; from `n_aligned` on they are found ones that were extended."""
+    """Return which found and which aligned passages are kept; from `n_aligned` on, they are found ones that were extended."""
     aligned_pairs = pair_numbers(_documents_of(aligned.spans, words))
     stays = found.added == 0
     concerned = np.flatnonzero(stays & np.isin(found.pairs, aligned_pairs))
     pairs = np.concatenate([aligned_pairs, found.pairs[concerned]])
     spans = np.concatenate([aligned.spans, found.spans[concerned]])
     ranks = 2 * (spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2])
-    ranks[len(aligned) :] += 1  # as it was found, if both are equally long
+    ranks[len(aligned) :] += 1  # prefer it as found, if both are equally long
     ranks[len(aligned) :][found.is_near[concerned]] = 0
     order = np.lexsort((spans[:, 2], spans[:, 0], -ranks, pairs))
     is_kept = np.empty(len(order), np.bool_)

@@ -1,4 +1,4 @@
-"""Passages refined word by word, and edited copies added; so far in memory only."""
+"""Passages refined word by word, and edited copies added; so far only in memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from ibidem.alignment.places import aligned_table
 from ibidem.alignment.refinement import align_passages, pair_by_pair
 from ibidem.columns.collection import Collection
 from ibidem.config import Config, passage_limits
+from ibidem.config.surface import given, named
 from ibidem.errors import UsageError
 from ibidem.execution.flow import AnyFlow, InMemory, Parts
 from ibidem.execution.progress import Progress
@@ -17,7 +18,10 @@ def refine(
 ) -> None:
     """Move the ends of passages to where words differ, and add passages that only words find."""
     if not isinstance(flow, InMemory):
-        raise UsageError("alignment needs the whole collection in memory", "Leave out --align, or allow more --memory.")
+        raise UsageError(
+            "alignment needs the whole collection in memory",
+            f"Leave out {given('align', True)}, or allow more {named('memory')}.",
+        )
     whole, collection = found.look(), sentences.look()
     rows = whole.rows
     whole.passages, aligned = align_passages(

@@ -13,6 +13,7 @@ import click
 
 from ibidem.cli.verb_group import HELP_ALL, UNBROKEN, HelpfulCommand
 from ibidem.config.settings import HELP_GROUPS, INPUT, RUNNING
+from ibidem.config.surface import speaking
 
 _WIDEST_NAME = 26  # of an option with its value; help for longer ones begins on the next line
 _LONGEST_UNBROKEN = 32  # characters of a default
@@ -85,6 +86,11 @@ def files(context: click.Context, parameter: click.Parameter, incomplete: str) -
 
 class Verb(HelpfulCommand):
     """A command that does something, with its arguments and options in groups."""
+
+    def invoke(self, context: click.Context) -> Any:
+        """Do it; what is said meanwhile names settings as flags."""
+        with speaking("shell"):
+            return super().invoke(context)
 
     def help_all_option(self) -> click.Option:
         """Return the option that shows everything."""

@@ -21,7 +21,7 @@ _SECONDS_BETWEEN_LINES = 30.0
 def open_display(mode: str, quiet: bool) -> Iterator[Progress]:
     """Yield the progress that fits: bars on a terminal (or with `on`), a line every half minute elsewhere, nothing if quiet.
 
-    `verbose` tells of every step instead.
+    `verbose` reports every step instead.
     """
     if mode == VERBOSE:
         yield StepDisplay()
@@ -35,7 +35,7 @@ def open_display(mode: str, quiet: bool) -> Iterator[Progress]:
 
 
 class TellingDisplay(Progress):
-    """Says what the user should know."""
+    """Prints messages for the user."""
 
     def tell(self, message: str) -> None:
         """Say it."""
@@ -43,7 +43,7 @@ class TellingDisplay(Progress):
 
 
 class StepDisplay(TellingDisplay):
-    """Says of every stage, and of every step that is stored, how long it took, how fast it was, and what it contains."""
+    """Reports every stage and every stored step: how long it took, how fast it was, and what it contains."""
 
     def __init__(self) -> None:
         super().__init__()

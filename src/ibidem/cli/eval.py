@@ -32,7 +32,7 @@ _OF_PAIRS = ("passages", "sentences", "sentence-pairs", "pairs")
         "ibidem eval truth.jsonl out --measure pairs --json",
     ),
 )
-@argument("truth_path", metavar="TRUTH", type=click.Path(path_type=Path), about="Table of what is true.")
+@argument("truth_path", metavar="TRUTH", type=click.Path(path_type=Path), about="Table with the ground truth.")
 @argument("result_path", metavar="RESULT", type=click.Path(path_type=Path), about="Table, or folder of results.")
 @option(
     "--measure",
@@ -108,7 +108,7 @@ def evaluate(
 
     measure = measure or measure_of(truth_path)
     if pairs_path is not None and measure not in _OF_PAIRS:
-        raise click.UsageError(f"--pairs lists pairs of documents, which --measure {measure} does not look at.")
+        raise click.UsageError(f"--pairs lists pairs of documents, which --measure {measure} does not use.")
     if documents and measure != "sentences":
         raise click.UsageError("--documents works with --measure sentences only.")
     if not documents and measure == "sentences":

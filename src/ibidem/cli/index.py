@@ -23,7 +23,7 @@ def index() -> None:
 
     The index is a folder. Any number of processes can query it while one changes
     it. What a command has added is safely on disk when the command ends; a run
-    that is interrupted or killed leaves the index as it was.
+    that is interrupted or killed leaves the index unchanged.
 
     Exit code 4: there is no index, it is damaged, in use by another writer, moved
     while it was open, or was created with other settings. Exit code 5: the disk is

@@ -84,6 +84,6 @@ def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], disp
 
 
 def tell_of_skipped(skipped: Sequence[Skipped], quiet: bool, listed_in: str | None = None) -> None:
-    """Say which records could not be used."""
+    """Return which records could not be used."""
     if skipped and not quiet:
         click.echo("\n".join([*skipped_lines(skipped, listed_in), *unknown_files_lines(skipped, listed_in)]), err=True)

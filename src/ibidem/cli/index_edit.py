@@ -68,7 +68,7 @@ def add(
     """
     settings = given_settings(config_file, flags)
     if skipped is not None and (skipped.exists() or not skipped.absolute().parent.is_dir()):  # before the work, not after it
-        problem = "the file exists already" if skipped.exists() else f"there is no folder {skipped.parent}"
+        problem = "the file already exists" if skipped.exists() else f"there is no folder {skipped.parent}"
         raise click.UsageError(f"--skipped {skipped}: {problem}")
     with loading_libraries():
         from ibidem.cli.display import open_display

@@ -1,4 +1,4 @@
-"""The command `ibidem`: it sees to signals first, and loads everything else after that."""
+"""The command `ibidem`: it installs signal handlers first, then loads everything else."""
 
 from __future__ import annotations
 

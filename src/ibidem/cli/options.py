@@ -15,6 +15,7 @@ from ibidem.cli.commands import Decorator, argument, files, option
 from ibidem.config import SIGNATURES, Config, WordSource, setting_fields, setting_type, settings_from_toml
 from ibidem.config.checks import not_among
 from ibidem.config.settings import AUTO, CRITERIA, INPUT, OUTPUT, RUNNING
+from ibidem.config.surface import flag
 
 _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst")
 VERBOSE = "verbose"
@@ -63,7 +64,7 @@ class ChoiceType(click.Choice):  # type: ignore[type-arg,unused-ignore]
 
 
 def setting_options(*stages: str, without: tuple[str, ...] = (), also: tuple[str, ...] = ()) -> Decorator:
-    """Add the flags of the given stages, but for some settings, those of single settings, and `--config` to a command.
+    """Add the flags of the given stages, except for some settings, those of single settings, and `--config` to a command.
 
     Unset flags stay None: the file or the default decides.
     """
@@ -74,7 +75,7 @@ def setting_options(*stages: str, without: tuple[str, ...] = (), also: tuple[str
             for stage, setting in setting_fields()
             if (stage in stages and setting.name not in (*without, *_NO_FLAGS)) or setting.name in also
         ]
-        help_text = "TOML file with settings, by stage. Options win over it."
+        help_text = "TOML file with settings, by stage. Options override it."
         path = click.Path(dir_okay=False)
         options.append(option("--config", "config_file", metavar="FILE", type=path, is_common=False, help=help_text))
         for add in reversed(options):
@@ -93,11 +94,6 @@ def given_settings(config_file: str | None, flags: dict[str, Any]) -> dict[str, 
 def resolve_settings(config_file: str | None, flags: dict[str, Any]) -> Config:
     """Return defaults, overlaid by the file, overlaid by the flags."""
     return Config.of(**given_settings(config_file, flags))
-
-
-def flag(name: str) -> str:
-    """Return the flag of a setting."""
-    return "--" + name.replace("_", "-")
 
 
 def _option(setting: dataclasses.Field[Any]) -> Decorator:
@@ -166,7 +162,7 @@ class FolderType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 def is_on_spark(config: Config, output: Any) -> bool:
-    """Say whether a run is on Spark; if it is not, a folder of another file system is refused."""
+    """Return whether a run is on Spark; if it is not, a folder of another file system is refused."""
     if config.engine.engine != "spark":
         check_local_folder(output)
     return config.engine.engine == "spark"

@@ -1,4 +1,4 @@
-"""A run of a verb: the folder that it writes to, its progress, and the result that it leaves there."""
+"""A run of a verb: its output folder, its progress, and the result it writes there."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ibidem.execution.warmup import FIRST_RUN, later_stages_compiled_aside
 
 @contextmanager
 def folder_occupied(output: Path, config: Config) -> Iterator[Config]:
-    """Keep a folder for a run, and yield the settings of a run into it.
+    """Lock a folder for a run, and yield the settings of a run into it.
 
-    Before any work is done, it is an error if another run is writing there, or if a killed run has left stages and no setting
-    says what to do with them.
+    Raises before any work is done if another run is writing there, or if a killed run has left stages and no setting says what
+    to do with them.
     """
     with occupied(output) as place:
         config = place.settings(config)
@@ -32,7 +32,7 @@ def folder_occupied(output: Path, config: Config) -> Iterator[Config]:
 
 @contextmanager
 def output_occupied(output: Path, config: Config) -> Iterator[Config]:
-    """Do the same for tables of results; it is an error, too, if the folder may not take them."""
+    """Do the same for tables of results; also raise if the folder cannot receive them."""
     with folder_occupied(output, config) as config:
         check_output(output, config.output.overwrite)
         yield config

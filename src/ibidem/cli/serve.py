@@ -22,6 +22,7 @@ from ibidem.cli.options import quiet_option
 from ibidem.cli.signals import leave_alone, loading
 from ibidem.config.quantities import memory_bytes
 from ibidem.config.settings import INPUT
+from ibidem.config.surface import speak
 from ibidem.errors import ResourceError, UsageError
 
 _LEAST_TOKEN_CHARS = 8
@@ -152,13 +153,14 @@ def serve(
             with suppress(KeyboardInterrupt):
                 leave_alone()
                 signal.signal(signal.SIGTERM, signal.default_int_handler)
+                speak("python")  # requests name settings as Python does
                 server.run([listening])
 
 
 def _check_token(token: str | None) -> None:
     if token is not None and (len(token) < _LEAST_TOKEN_CHARS or not all("!" <= letter <= "~" for letter in token)):
         raise UsageError(
-            f"--token must have at least {_LEAST_TOKEN_CHARS} characters: letters, digits and signs, no blanks",
+            f"--token must have at least {_LEAST_TOKEN_CHARS} characters: letters, digits and signs, no spaces",
             "To make a good one: python -c 'import secrets; print(secrets.token_urlsafe())'",
         )
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the run is unwound, so that nothing half done is left behind; what takes longer says that it waits.
+"""Ctrl-C and SIGTERM: the run is unwound, so that nothing incomplete is left behind; if that takes long, a message says so.
 
 While libraries load there is nothing to unwind, and a signal ends the process at once. This module is loaded before all others
 and must stay small.
@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE_SECONDS = 1.0
-_LOOK_SECONDS = 0.02  # between looks whether code is still being loaded
+_LOOK_SECONDS = 0.02  # between checks whether code is still loading
 _IMPORTING = "<frozen importlib._bootstrap>"
 _NUMBA = f"{os.sep}numba{os.sep}"
 _INTERRUPTED = "ibidem: interrupted\n"
@@ -41,7 +41,7 @@ def note(number: int) -> None:
 
 
 def leave_alone() -> None:
-    """Let a verb that ends by signals, as a server does, see to them by itself: nobody waits, and no second one ends it."""
+    """Let a verb that ends by signals, such as a server, handle them: no waiting, and a second signal does not end it."""
     _left_alone.set()
 
 
@@ -92,12 +92,12 @@ def interruptible() -> Iterator[None]:
         stop_watching()
         sys.unraisablehook = previous_hook
         for number, handler in previous.items():
-            # What is left is to end: another Ctrl-C does it without a word.
+            # Only the end is left: another Ctrl-C ends the process silently.
             signal.signal(number, signal.SIG_DFL if _received else handler)
 
 
 def _is_loading_code(frame: FrameType | None) -> bool:
-    """Say whether modules are imported, or kernels compiled or loaded: numba makes other errors of what is raised meanwhile."""
+    """Return whether modules or kernels are being loaded or compiled: numba would turn an exception into another error."""
     while frame is not None and frame.f_code.co_filename != _IMPORTING and _NUMBA not in frame.f_code.co_filename:
         frame = frame.f_back
     return frame is not None

@@ -78,7 +78,7 @@ With --resume, a run stores its finished stages. If it is killed, the same comma
         """\
 Every setting has one name: --min-sentences on the command line, min_sentences= in Python, and min_sentences in a TOML file
 that --config names. The file has a section for each stage: documents, sentences, signatures, matches, passages, alignment,
-resemblance, clusters, cleaning, index, engine, output. A setting in the wrong section is answered with the right one.
+resemblance, clusters, cleaning, index, engine, output. If a setting is in the wrong section, the message names the right one.
 
 \b
 [passages]
@@ -86,7 +86,7 @@ min_sentences = 4
 [output]
 format = "jsonl"
 
-Options win over the file, and the file wins over the defaults. Limits are inclusive. A switch such as --align can be turned
+Options override the file, and the file overrides the defaults. Limits are inclusive. A switch such as --align can be turned
 off again with --no-align. Every result folder has a run.json with all settings of its run.""",
     ),
     "exit-codes": Topic(

@@ -16,8 +16,8 @@ from ibidem.errors import IbidemError, ResourceError
 from ibidem.version import __version__
 
 _NO_MEMORY = ("not enough memory", "Set a lower limit with --memory, so that the run works in parts on disk.")
-# What people come for → verb, which is a module of that name in this folder → the line that `ibidem --help` shows. The lines
-# are here so that help loads no verb.
+# Job → verb, which is a module of that name in this folder → the line that `ibidem --help` shows. The lines are here so that
+# help loads no verb.
 JOBS = {
     "Find shared text": {
         "find": "Find passages that appear in two documents.",
@@ -87,13 +87,13 @@ def ibidem() -> None:
 
 
 def _leave_quietly() -> NoReturn:
-    """The reader of our output has gone: nothing to say, and nothing to flush at exit."""
+    """Handle a closed stdout: there is nothing to report, and nothing to flush at exit."""
     _leave_output()
     sys.exit(0)
 
 
 def _lack(what: str, next_step: str = "") -> NoReturn:
-    """Something that the machine should have is not there."""
+    """Report that something the machine should have is missing."""
     _leave_output()
     click.echo("\n".join(filter(None, (f"ibidem: {what}", next_step))), err=True)
     sys.exit(ResourceError.exit_code)
@@ -108,7 +108,7 @@ def run(signals: ExitStack) -> None:
             sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except IbidemError as error:
-        from ibidem.formats.file_names import printable  # ids and names of files may hold anything
+        from ibidem.formats.file_names import printable  # ids and names of files may contain anything
 
         lines = [f"ibidem: {error.message}", *([error.next_step] if error.next_step else [])]
         click.echo("\n".join(map(printable, lines)), err=True)
@@ -137,7 +137,7 @@ def run(signals: ExitStack) -> None:
 
 
 class _PatientStream:
-    """Standard error as long as somebody reads it; then nothing more is said, and the work goes on."""
+    """Standard error until its reader goes away; after that, output is dropped and the work continues."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -162,7 +162,7 @@ class _PatientStream:
 
 
 def _open_streams() -> None:
-    """Make sure that there is something to write to. Standard output that is closed has no reader."""
+    """Make sure that there are streams to write to. A closed standard output has no reader."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
@@ -173,7 +173,7 @@ def _open_streams() -> None:
 
 
 def _leave_output() -> None:
-    """Drop what still waits to be written to standard output: nobody reads it."""
+    """Drop what is still buffered for standard output: no one reads it."""
     _lead_nowhere(sys.stdout.fileno())
 
 

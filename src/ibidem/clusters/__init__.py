@@ -1,4 +1,4 @@
-"""Clusters: documents that belong together as wholes, and what of them stays."""
+"""Clusters: whole documents that belong together, and which of them are kept."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Clusters of duplicates, each around one document that stays: the canonical one.
+"""Clusters of duplicates, each around the one document that is kept: the canonical one.
 
-Resemblance is no equivalence: a chain of templates, each a little different from the one before, would end up in one cluster
-whose ends have nothing in common. So every member of a cluster must itself be a duplicate of the canonical document; what is
-left of a connected component after one canonical document has taken its duplicates forms clusters of its own. No two
-canonical documents are duplicates of each other.
+Resemblance is not transitive: a chain of templates, each a little different from the one before, would become one cluster whose
+ends have nothing in common. So every member of a cluster must itself be a duplicate of the canonical document. What is left of
+a connected component after one canonical document has taken its duplicates forms further clusters. No two canonical documents
+are duplicates of each other.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ibidem.config import Config
 from ibidem.resemblance import Comparer, Duplicates, Found
 from ibidem.resemblance.comparison import joined
 
-# Rounds for a component in which not all pairs are known: one finds the duplicates of one canonical document.
+# Rounds for a component in which not all pairs are known; each finds the duplicates of one canonical document.
 _MOST_ROUNDS = 64
 
 
 def cluster_found(
     found: Found, comparer: Comparer, rank: NDArray[np.int64], config: Config, has_reference: bool
 ) -> tuple[Duplicates, NDArray[np.int32]]:
-    """Return all duplicates that are known then, and every document's canonical one; see `choose_canonical`."""
+    """Return all known duplicates, and the canonical document of every document; see `choose_canonical`."""
     duplicates = found.duplicates
-    # With a reference one pair is enough: what is in it belongs to it.
+    # With a reference, one pair is enough: whatever is in the reference belongs to it.
     if found.by_common.any() and config.resemblance.verify and not config.clusters.chains and not has_reference:
         duplicates = _with_missing_pairs(found, comparer, rank)
     goes = _goes_with(duplicates, config) if has_reference else np.ones(len(duplicates), np.bool_)
@@ -34,24 +34,24 @@ def cluster_found(
 
 
 def _goes_with(duplicates: Duplicates, config: Config) -> NDArray[np.bool_]:
-    """Tell in which pairs the document of the inputs, a, resembles the reference's or is contained in it."""
+    """Return in which pairs the input document, a, resembles the reference document or is contained in it."""
     contained = float(config.resemblance.min_containment) or np.inf
     similar = duplicates.similarity >= float(config.matches.min_similarity) - 1e-12
     return similar | (duplicates.containment_a >= contained - 1e-12)
 
 
 def choose_canonical(a: NDArray[np.int32], b: NDArray[np.int32], rank: NDArray[np.int64], chains: bool) -> NDArray[np.int32]:
-    """Return for every document the canonical one of its cluster: itself if it is alone, or is the one that stays.
+    """Return the canonical document of each document's cluster: itself if it is alone or is kept.
 
-    Documents are taken in the order of their `rank`; one that belongs to none yet becomes canonical, and takes all its
-    duplicates that belong to none. With `chains` a cluster is a whole connected component.
+    Documents are taken in the order of their `rank`. One that is in no cluster becomes canonical, and takes all its duplicates
+    that are in no cluster. With `chains`, a cluster is a whole connected component.
     """
     n = len(rank)
     order = np.argsort(rank, kind="stable")
     if chains:
         root = connected(a, b, n)
         best = np.full(n, -1, np.int32)
-        best[root[order[::-1]]] = order[::-1]  # the last one written is the first in order
+        best[root[order[::-1]]] = order[::-1]  # the last value written is the first in order
         return best[root]
     # The pairs of every document, as neighbours in one long column.
     ends, others = np.concatenate([a, b]), np.concatenate([b, a])
@@ -63,9 +63,9 @@ def choose_canonical(a: NDArray[np.int32], b: NDArray[np.int32], rank: NDArray[n
 
 
 def _with_missing_pairs(found: Found, comparer: Comparer, rank: NDArray[np.int64]) -> Duplicates:
-    """Return the duplicates and those that clusters need besides, where common shingles led to a few pairs only.
+    """Return the duplicates, and the further ones that clusters need where common shingles led to only a few pairs.
 
-    In such components documents are compared with the canonical ones directly.
+    In such components, documents are compared directly with the canonical ones.
     """
     known = found.duplicates
     root = connected(known.a, known.b, len(rank))
@@ -75,7 +75,7 @@ def _with_missing_pairs(found: Found, comparer: Comparer, rank: NDArray[np.int64
     for _ in range(_MOST_ROUNDS):
         if len(members) == 0:
             break
-        # Of each component the first member left is canonical; all others of the component are compared with it.
+        # The first remaining member of each component is canonical; the others are compared with it.
         is_first = np.concatenate([[True], root[members][1:] != root[members][:-1]])
         canonical = members[np.flatnonzero(is_first)][np.cumsum(is_first) - 1]
         parts.append(comparer.compare(canonical[~is_first], members[~is_first]))
@@ -86,10 +86,10 @@ def _with_missing_pairs(found: Found, comparer: Comparer, rank: NDArray[np.int64
 def expand(
     canonical: NDArray[np.int32], representative: NDArray[np.int32], has_reference: bool, chains: bool
 ) -> NDArray[np.int32]:
-    """Return every document's canonical one, given those of the documents that represent identical ones.
+    """Return the canonical document of each document, given those of the representatives of identical documents.
 
-    With a reference, identical documents of one side are no pair: they belong together through the other side only, the
-    reference's own ones only in a chain.
+    With a reference, identical documents on one side are not a pair: only the other side connects them, and those of the
+    reference only in a chain.
     """
     of_all = canonical[representative]
     if not has_reference:

@@ -15,10 +15,11 @@ from ibidem.passages.kernels.windows import window_keys
 
 @dataclass(frozen=True)
 class Rule:
-    """When rows go: windows of `size` rows and at least `min_words` words match; with `same_document`, two of one as well.
+    """When rows are cut: windows of `size` rows and at least `min_words` words match, with `same_document` also within a
+    document.
 
-    With `similar`, rows match that are not equal, from `similarity` on. Up to `max_gap` sentences without a class are stepped
-    over.
+    With `similar`, rows match from `similarity` on, even if they are not equal. Up to `max_gap` sentences without a class are
+    skipped.
     """
 
     size: int
@@ -30,7 +31,7 @@ class Rule:
 
     @classmethod
     def of(cls, config: Config) -> Rule:
-        """Return the rule of a run: of passages, or at the level of sentences of those that are long enough."""
+        """Return the rule of a run: for passages, or, at the level of sentences, for single sentences that are long enough."""
         limits = passage_limits(config)
         single = config.cleaning.level == "sentence"
         return cls(
@@ -43,11 +44,11 @@ class Rule:
         )
 
     def lag(self, n_rows: int) -> int:
-        """Return how far before a row its source must be in the same document, of so many rows at most."""
+        """Return how far before a row its source must be in the same document, which has at most `n_rows` rows."""
         return self.size if self.same_document else n_rows + 1
 
     def window_keys(self, names: NDArray[np.uint64], rows: Rows) -> NDArray[np.uint64]:
-        """Return the key of the window that starts at each row, given names of rows; 0: none, or of too few words."""
+        """Return the key of the window that starts at each row, given names of rows; 0 for none or too few words."""
         keys = np.empty(len(names), np.uint64)
         window_keys(names, rows.document, self.size, keys)
         if self.min_words > 1:

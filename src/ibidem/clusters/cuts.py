@@ -1,20 +1,20 @@
-"""Cuts: which sentences go because they occur earlier, in a passage of `min_sentences` or more, and stay there.
+"""Cuts: which sentences are removed because they are kept in an earlier place, in a passage of `min_sentences` or more.
 
-Documents are decided one after the other, the first by rank first. A row goes if a window of `min_sentences` rows around it
-matches, row by row, a window of an earlier document whose row at the same place stays. So nothing is lost: whatever is cut
-has its match in text that is kept.
+Documents are decided one by one in the order of their rank. A row is cut if a window of `min_sentences` rows around it matches,
+row by row, a window of an earlier document whose row at the same place is kept. So nothing is lost: whatever is cut matches
+text that is kept.
 
 - **Equal rows match** (`cells` None, or a limit of 0). The outcome is exactly this, however many places a text has, and the
   source is the first such row by rank, then by row.
-- **Similar rows match.** Every cut row still reaches the limit against its source, which stays, inside of `min_sentences`
-  matching rows. Equal texts (rows of one type) go as above. Beyond that a window is compared with the *leaders* of its window
-  of classes, at most 16: the first windows that have a row that stays and that no leader matches which stays wherever they
-  do. What resembles only later ones stays, so similar text of very many variants may be kept more often than needed.
+- **Similar rows match.** Every cut row still reaches the limit against its source, which is kept, within `min_sentences`
+  matching rows. Equal texts (rows of one type) are cut as above. Beyond that a window is compared with the *leaders* of its
+  window of classes, at most 16: the first windows that keep a row and that match no leader which is kept wherever they are.
+  What resembles only later windows is kept, so text with very many variants may be kept more often than needed.
 
-With a reference only its documents are sources, all of them, and only the others are cut.
+With a reference, all its documents are sources and no others are, and only the others are cut.
 
-Time and memory are linear in the rows, for texts in many places too. In the worst case, which needs text that is repeated
-in ever different surroundings, both grow with `min_sentences` as well.
+Time and memory are linear in the rows, also for texts in many places. In the worst case, text repeated in ever different
+surroundings, both also grow with `min_sentences`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NO_REFERENCE = np.empty(0, np.bool_)
 
 @dataclass(frozen=True)
 class Cuts:
-    """Rows that go, rising, and beside each the row that it matches, which stays."""
+    """Rows that are cut, in increasing order, each with the kept row that it matches."""
 
     row: NDArray[np.int32]
     source_row: NDArray[np.int32]
@@ -52,7 +52,7 @@ class Cuts:
 def sentences_to_cut(
     collection: Collection, rows: Rows, cells: Cells | None, rank: NDArray[np.int64], config: Config, run_tasks: RunTasks
 ) -> Cuts:
-    """Return the rows of a collection that go, by the rule of a run; see `find_cuts`."""
+    """Return the rows of a collection that are cut by the rule of a run; see `find_cuts`."""
     return find_cuts(rows, rank, cells, Rule.of(config), collection.side.astype(np.bool_), run_tasks)
 
 
@@ -64,11 +64,11 @@ def find_cuts(
     is_reference: NDArray[np.bool_] = _NO_REFERENCE,
     run_tasks: RunTasks = in_turn,
 ) -> Cuts:
-    """Return the rows that go, each with the row that it matches and that stays.
+    """Return the rows that are cut, each with the kept row that it matches.
 
-    `rank` by document says which is earlier (the lower one, or the first of equal ones). Windows of too few words neither go
-    nor let others go. Windows of the same document are sources only if they do not overlap. `is_reference` by document is
-    empty where there is no reference.
+    `rank` (per document) says which is earlier: the lower one, or the first of equal ones. Windows of too few words are neither
+    cut nor sources. Windows of the same document are sources only if they do not overlap. `is_reference` (per document) is
+    empty if there is no reference.
     """
     n_rows = len(rows.classes)
     near = cells if cells is not None and cells.limit[0] > 0 else None
@@ -88,7 +88,7 @@ def find_cuts(
     room = np.empty((2, 2 * rule.size), np.int64)
     kernels.cut_rows(_order(rows, rank, is_reference), windows, near is not None, leaders, compared, room[0], room[1], source)
     row = np.flatnonzero(source >= 0).astype(np.int32)
-    # Windows meet by the hash of their classes, or types: nothing goes because of a hash alone.
+    # Windows meet by the hash of their classes or types; nothing is cut because of a hash alone.
     is_alike = rows.classes[row] == rows.classes[source[row]]
     if near is not None:
         is_alike |= near.types[row] == near.types[source[row]]
@@ -108,7 +108,7 @@ def _order(rows: Rows, rank: NDArray[np.int64], is_reference: NDArray[np.bool_])
 
 
 def _windows(groups: Postings, variants: Postings | None, rows: Rows, rule: Rule) -> kernels.Windows:
-    """Return the windows of equal rows, with their slots; and where similar rows match, those of equal classes."""
+    """Return the windows of equal rows, with their slots, and, where similar rows match, those of equal classes."""
     n_rows, n_groups = len(rows.classes), len(groups.first) - 1
     group_of_row = _group_of_row(groups, n_rows)
     following = np.full(n_groups, -2, np.int32)
@@ -122,7 +122,7 @@ def _windows(groups: Postings, variants: Postings | None, rows: Rows, rule: Rule
 
 def _leaders(variants: Postings) -> kernels.Leaders:
     """Return room for the leaders of each group of windows of equal classes."""
-    room = np.minimum(np.diff(variants.first) - 1, _MOST_LEADERS)  # the last of a group leads nobody
+    room = np.minimum(np.diff(variants.first) - 1, _MOST_LEADERS)  # the last of a group leads no other
     first = starts_of(room)
     return kernels.Leaders(first, np.zeros(len(room), np.uint8), np.empty(first[-1], np.int32))
 
@@ -134,14 +134,14 @@ def _compared(cells: Cells) -> kernels.ComparedCells:
 
 
 def _unused() -> tuple[kernels.Leaders, kernels.ComparedCells]:
-    """Return what is never looked at where only equal rows match, of the types that it has otherwise."""
+    """Return placeholders of the right types for what is not used when only equal rows match."""
     nothing, numbers = np.empty(0, np.int32), np.empty(0, np.int64)
     leaders = kernels.Leaders(numbers, np.empty(0, np.uint8), nothing)
     return leaders, kernels.ComparedCells(nothing, numbers, nothing, nothing, np.empty(0, np.uint64), 0, 1)
 
 
 def _group_of_row(groups: Postings, n_rows: int) -> NDArray[np.int32]:
-    """Return the group of the window that starts at each row, and -1 after the last row and where there is none."""
+    """Return the group of the window that starts at each row; -1 where there is none and after the last row."""
     group_of_row = np.full(n_rows + 1, -1, np.int32)
     kernels.number_windows(groups.rows, groups.first, group_of_row)
     return group_of_row

@@ -1,7 +1,7 @@
-"""The table of documents: what of each one also appears elsewhere, and clusters of documents that are copies of one another.
+"""The table of documents: how much of each appears elsewhere, and clusters of documents that are copies of one another.
 
-Two documents are copies only if the passages of that very pair cover most of both: partial reuse never joins documents, or
-everything would hang together.
+Two documents are copies only if the passages of that very pair cover most of both. Partial reuse never joins documents:
+otherwise everything would be connected.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ibidem.passages.kernels.windows import whole_text_keys
 
 
 def documents_table(passages: Sequence[PassageRows], repeats: Repeats, rows: Rows, collection: Collection) -> pa.Table:
-    """Return one row for each document of the inputs in the schema DOCUMENTS; see `document_rows`.
+    """Return one row per input document in the schema DOCUMENTS; see `document_rows`.
 
-    What comes before is decided by time where both places have one, otherwise by reading order; with `against`, the reference
-    comes before the inputs.
+    Time decides which place is earlier if both have one, otherwise reading order; with `against`, the reference comes before
+    the inputs.
     """
     coverage = Coverage(collection)
     edges = [_identical_documents(collection.digest, collection.document_first)]
@@ -39,10 +39,10 @@ def documents_table(passages: Sequence[PassageRows], repeats: Repeats, rows: Row
 
 
 def document_rows(collection: Collection, coverage: Coverage, cluster: NDArray[np.int64]) -> pa.Table:
-    """Return one row for each document of the inputs in the schema DOCUMENTS, given what is covered, and clusters (-1: none).
+    """Return one row per input document in the schema DOCUMENTS, given what is covered, and clusters (-1: none).
 
-    Shares are of the characters of all sentences: reused is what also appears in another place, first is the part of that
-    which appears nowhere before.
+    Shares are of the characters of all sentences: *reused* also appears in another place, *first* is the part of that which
+    appears nowhere earlier.
     """
     reused, first = coverage.shares()
     n_sentences = np.diff(collection.document_first)
@@ -51,7 +51,7 @@ def document_rows(collection: Collection, coverage: Coverage, cluster: NDArray[n
 
 
 def _identical_documents(digests: NDArray[np.uint64], document_first: NDArray[np.int64]) -> Edges:
-    """Return pairs that connect all documents whose sentences are the same from end to end."""
+    """Return pairs that connect all documents with exactly the same sentences."""
     keys = np.empty(len(digests), np.uint64)
     whole_text_keys(digests, document_first, len(digests) + 1, keys)
     groups = postings_of(keys)

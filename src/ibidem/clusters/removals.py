@@ -23,7 +23,7 @@ Truths = NDArray[np.bool_]
 
 # A row of `removed.jsonl`, with the number of its document and the checks of its text.
 GONE = pa.schema([("document", pa.int64()), *REMOVED, *((name, pa.uint64()) for name in CHECK_NAMES)])
-# What is removed of texts, as it travels between partitions: columns of `Removals`.
+# Removed stretches of text, as sent between partitions: columns of `Removals`.
 _NUMBERS = ("document", "start", "end", "matched", "matched_start", "matched_end", "n_sentences")
 SPANS = pa.schema([*((name, pa.int64()) for name in _NUMBERS), ("is_dropped", pa.bool_())])
 READING_ORDER = [("document", "ascending"), ("start", "ascending")]
@@ -32,12 +32,12 @@ _KINDS = pa.array(["passage", "document"])
 
 @dataclass(frozen=True)
 class Removals:
-    """Stretches of documents that are removed, one entry each, in reading order; those of one document do not overlap.
+    """Removed stretches of documents, one entry each, in reading order; those of one document do not overlap.
 
-    `start` to `end` is what to take out of the text: sentences, and the space after them. `matched` is the document that has
-    the same text and keeps it; its place is given without the space after it. `n_sentences` counts the sentences that match,
-    0 for whole documents. `is_dropped` says that nothing of the document remains. `similarity` is not a number where it was
-    not measured. Of whole documents, `cluster` is the cluster of every document, -1 for none.
+    `start` to `end` is what to cut out of the text: sentences and the space after them. `matched` is the document that keeps
+    the same text; its place is given without the space after it. `n_sentences` counts the matching sentences, 0 for whole
+    documents. `is_dropped` says that nothing of the document remains. `similarity` is NaN if it was not measured. For whole
+    documents, `cluster` is the cluster of every document, -1 for none.
     """
 
     document: Numbers
@@ -61,7 +61,7 @@ class Removals:
         similarity: NDArray[np.float64],
         cluster: Numbers | None = None,
     ) -> Removals:
-        """Return whole documents, each beside the one that is kept for it."""
+        """Return whole documents, each with the one that is kept instead."""
         nothing, is_dropped = np.zeros(len(document), np.int64), np.ones(len(document), np.bool_)
         return cls(document, nothing, n_chars, kept, nothing, kept_chars, nothing, is_dropped, similarity, cluster)
 
@@ -80,7 +80,7 @@ class Removals:
 
     @property
     def n_chars(self) -> int:
-        """How many characters are removed."""
+        """The number of removed characters."""
         return int((self.end - self.start).sum())
 
     @property
@@ -89,7 +89,7 @@ class Removals:
         return np.unique(self.document[self.is_dropped])
 
     def removed(self, own: pa.Table, matched: pa.Table) -> pa.Table:
-        """Return rows of `removed.jsonl`, given the id, source and position of both documents, a row for each entry."""
+        """Return rows of `removed.jsonl`, given the id, source and position of both documents, one row per entry."""
         columns = [
             own["id"], own["source"], own["position"], _KINDS.take(pa.array(self.is_dropped.astype(np.int8))),
             self.start, self.end, pa.array(self.n_sentences, mask=self.n_sentences == 0),
@@ -99,7 +99,7 @@ class Removals:
         return table_of(columns, REMOVED)
 
     def gone(self, own: pa.Table, matched: pa.Table) -> pa.Table:
-        """Return the same as rows of `GONE`; `own` has the checks of the texts as well."""
+        """Return the same as rows of `GONE`; `own` also has the checks of the texts."""
         return table_of([self.document, *self.removed(own, matched).columns, *(own[name] for name in CHECK_NAMES)], GONE)
 
     def table(self, documents: Documents) -> pa.Table:
@@ -113,11 +113,11 @@ class Removals:
         return some.gone(_with_checks(_names(documents, some.document), documents), _names(documents, some.matched))
 
     def members(self, documents: Documents) -> Numbers | None:
-        """Return the documents of the inputs that are in a cluster, also those that stay; None if there are no clusters."""
+        """Return the input documents in clusters, including the kept ones; None if there are no clusters."""
         return None if self.cluster is None else np.flatnonzero(self.cluster[: documents.n_input] >= 0)
 
     def member_rows(self, documents: Documents, members: Numbers) -> pa.Table:
-        """Return a row for each of some members of clusters: where it comes from, its cluster, and who is kept for it."""
+        """Return one row per given member of a cluster: its source, its cluster, and the document kept instead."""
         assert self.cluster is not None
         at, is_gone = find(members, self.document)
         kept = np.where(is_gone, self.matched[at] if len(self) else members, members)
@@ -129,7 +129,7 @@ class Removals:
 
 
 def _names(documents: Documents, numbers: Numbers) -> pa.Table:
-    """Return what is said of some documents, a row for each: number, id, source and position."""
+    """Return number, id, source and position of documents, one row each."""
     chosen = pa.array(numbers)
     columns = {"document": chosen, "id": documents.ids.take(chosen), "source": documents.sources.take(chosen).cast(pa.string())}
     return pa.table(columns | {"position": documents.positions[numbers]})
@@ -148,7 +148,7 @@ def _with_checks(named: pa.Table, documents: Documents) -> pa.Table:
 
 @dataclass(frozen=True)
 class Clustered:
-    """Duplicates among the documents that represent identical ones; by document which one does, and which one stays."""
+    """Duplicates among representatives of identical documents; for each document its representative, and the kept one."""
 
     duplicates: Duplicates
     representative: NDArray[np.int32]
@@ -156,7 +156,7 @@ class Clustered:
 
 
 def duplicate_removals(documents: Documents, clustered: Clustered) -> Removals:
-    """Return the documents of the inputs that are not the canonical one of their cluster."""
+    """Return the input documents that are not canonical in their cluster."""
     n = documents.n_documents
     canonical = clustered.canonical
     gone = np.flatnonzero((canonical != np.arange(n)) & (np.arange(n) < documents.n_input))
@@ -169,8 +169,8 @@ def duplicate_removals(documents: Documents, clustered: Clustered) -> Removals:
 def similarity_to_kept(
     gone: Numbers, kept: Numbers, representative: NDArray[np.int32], found: Duplicates
 ) -> NDArray[np.float64]:
-    """Return how alike documents are to those that stay for them; not a number where the two were not compared."""
-    # It is known of the documents that represent identical ones.
+    """Return the similarity of documents to those kept instead; NaN if the two were not compared."""
+    # It is known for the representatives of identical documents.
     a, b = representative[gone].astype(np.int64), representative[kept].astype(np.int64)
     similarity = np.full(len(gone), np.nan)
     similarity[a == b] = 1.0
@@ -184,9 +184,9 @@ def similarity_to_kept(
 
 
 def cut_spans(collection: Collection, rows: Rows, cuts: Cuts) -> Removals:
-    """Return the text that is removed for rows that go. A document of which nothing but space is left goes as a whole.
+    """Return the text that is removed with the cut rows. A document with nothing but space left is removed as a whole.
 
-    Sentences without a row stay: as far as is known, they occur nowhere else.
+    Sentences without a row are kept: as far as is known, they occur nowhere else.
     """
     row, source_row = cuts.row.astype(np.int64), cuts.source_row.astype(np.int64)
     document, sentence = rows.document[row].astype(np.int64), rows.sentence[row]
@@ -210,7 +210,7 @@ def cut_spans(collection: Collection, rows: Rows, cuts: Cuts) -> Removals:
 def passages_of_rows(
     document: NDArray[Any], sentence: NDArray[Any], matched: NDArray[Any], matched_row: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Return the first and the last row of each passage that goes, given rows that go, in order, and what each matches.
+    """Return the first and the last row of each cut passage, given the cut rows, in order, and what each matches.
 
     Neighbouring sentences whose sources are neighbouring rows of one document are one passage.
     """
@@ -222,7 +222,7 @@ def passages_of_rows(
 
 
 def ends_with_space(collection: Collection, sentence: NDArray[Any]) -> Numbers:
-    """Return where sentences end with the space after them: where the next one of the document starts, or with the text."""
+    """Return the ends of sentences including the space after them: the start of the next sentence, or the end of the text."""
     document = collection.document[sentence]
     after = sentence.astype(np.int64) + 1
     follows = after < collection.document_first[document + 1]
@@ -238,7 +238,7 @@ def text_chars(collection: Collection, document: NDArray[Any]) -> Numbers:
 
 
 def is_all_cut(document: Numbers, start: Numbers, end: Numbers, n_chars: Numbers) -> Truths:
-    """Tell for each stretch whether those of its document together are all `n_chars` of it. Stretches are in order."""
+    """Return for each stretch whether those of its document together cover all its `n_chars`. Stretches are in order."""
     if len(document) == 0:
         return np.empty(0, np.bool_)
     heads = firsts(document)

@@ -1,4 +1,4 @@
-"""Who belongs together, which document stays, and what is removed."""
+"""Which documents belong together, which are kept, and what is removed."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def document_table(
     found: Parts[FoundPassages],
     repeats: Parts[Repeats],
 ) -> Parts[pa.Table]:
-    """Return the table of documents: how much of each appears elsewhere, and which are copies of one another. In partitions
-    the documents are used up.
+    """Return the table of documents: how much of each appears elsewhere, and which are copies of one another. In partitions,
+    the documents are consumed.
     """
     if isinstance(flow, InMemory):
         whole = found.look()
@@ -53,7 +53,7 @@ def document_table(
 
 
 def rank_documents(flow: AnyFlow, documents: Parts[Collection] | Parts[ShingledDocuments], config: Config) -> Ranks:
-    """Return the order in which documents stay: of a cluster the first one, of a passage the first place."""
+    """Return the order in which documents are kept: the first of a cluster, and the first place of a passage."""
     rule = config.clusters.keep
     if isinstance(flow, InMemory):
         known: Documents = documents.look()
@@ -72,7 +72,7 @@ def rank_documents(flow: AnyFlow, documents: Parts[Collection] | Parts[ShingledD
 def cluster_duplicates(
     flow: AnyFlow, shingled: Parts[ShingledDocuments], ranks: Ranks, found: Parts[FoundDuplicates], config: Config
 ) -> Parts[Clustered]:
-    """Put duplicates together, each cluster around the document that stays."""
+    """Form clusters of duplicates, each around the document that is kept."""
     if not isinstance(flow, InMemory):
         sent = found.take_table("sent")
         pairs = {name: found.take_several(name) for name in list(found.tables)}
@@ -101,7 +101,7 @@ def cluster_tables(
 
 
 def remove_documents(flow: AnyFlow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered]) -> Parts[Removals]:
-    """Decide which documents are removed: all of a cluster but the one that stays."""
+    """Decide which documents are removed: all of a cluster except the kept one."""
     if isinstance(flow, InMemory):
         return Parts(duplicate_removals(shingled.look(), clustered.take()))
     decisions = _named(flow, shingled, clustered)["decisions"]
@@ -116,14 +116,15 @@ def _named(flow: Flow, shingled: Parts[ShingledDocuments], clustered: Parts[Clus
 def remove_passages(
     flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Classed], ranks: Ranks, config: Config, progress: Progress
 ) -> Parts[Removals]:
-    """Decide which passages, or single sentences, are removed: those that also appear in a place that stays."""
+    """Decide which passages, or single sentences, are removed: those that also appear in text that is kept."""
     if not isinstance(flow, InMemory):
         del sentences.tables["documents"]  # those with classes remain
         spans = cuts_flow(flow, classed.take_table("documents"), ranks.take_table("ranks"), flow.layout, config)
         return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
     collection, (rows, cells), run_tasks = sentences.look(), classed.take(), flow.run_tasks
     cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
-    # Under a secret seed it is enough to compare what is removed. If digests lied, equal ones are made to mean equal sentences.
+    # Under a secret seed it is enough to compare what is removed. If digests collided, they are corrected so that equal ones
+    # mean equal sentences.
     is_exact = config.signatures.signature == "exact"
     if is_exact and not are_equal(collection, rows.sentence[cuts.row], rows.sentence[cuts.source_row], run_tasks):
         sentences.value = collection = settle_sentences(collection, run_tasks)

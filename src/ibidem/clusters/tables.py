@@ -17,7 +17,7 @@ Numbers = NDArray[np.int64]
 def duplicates_table(
     found: Duplicates, representative: NDArray[np.int32], ids: pa.LargeStringArray, max_copies: int, has_reference: bool
 ) -> pa.Table:
-    """Return every pair of duplicates, in reading order, given those of documents that represent identical ones."""
+    """Return every pair of duplicates in reading order, given the pairs of representatives of identical documents."""
     pairs = listed_pairs(found, representative, max_copies, has_reference)
     names = [pa.DictionaryArray.from_arrays(pa.array(side), ids) for side in (pairs.a, pairs.b)]
     columns = [pa.array(column) for column in (pairs.similarity, pairs.containment_a, pairs.containment_b)]
@@ -25,10 +25,10 @@ def duplicates_table(
 
 
 def listed_pairs(found: Duplicates, representative: NDArray[np.int32], max_copies: int, has_reference: bool) -> Duplicates:
-    """Return all pairs to be listed, in order, given those of documents that represent identical ones.
+    """Return all pairs to list, in order, given the pairs of representatives of identical documents.
 
-    Where more than `max_copies` documents are identical, or more pairs follow from one, only pairs with the document that
-    represents the others are listed.
+    If more than `max_copies` documents are identical, or more pairs follow from one, only pairs with the representative are
+    listed.
     """
     members = np.argsort(representative, kind="stable")
     first = np.searchsorted(representative[members], np.arange(len(representative) + 1))
@@ -45,7 +45,7 @@ def listed_pairs(found: Duplicates, representative: NDArray[np.int32], max_copie
 
 
 def clusters_table(canonical: NDArray[np.int32], ids: pa.LargeStringArray) -> pa.Table:
-    """Return the members of all clusters of two and more, given every document's canonical one."""
+    """Return the members of all clusters of two or more, given the canonical document of each document."""
     cluster = number_clusters(canonical)
     members = np.flatnonzero(cluster >= 0)
     members = members[np.argsort(cluster[members], kind="stable")]
@@ -54,14 +54,14 @@ def clusters_table(canonical: NDArray[np.int32], ids: pa.LargeStringArray) -> pa
 
 
 def _pairs_of_copies(found: Duplicates, members: Numbers, first: Numbers, max_copies: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the pairs of all documents that those of `found` represent, and which of `found` each comes from."""
+    """Return the pairs of all documents that `found` represents, and which pair of `found` each comes from."""
     a, b = found.a.astype(np.int64), found.b.astype(np.int64)
     n_a, n_b = first[a + 1] - first[a], first[b + 1] - first[b]
     all_of_them = n_a * n_b <= max_copies
     pairs = np.flatnonzero(all_of_them)
     pair, place = _places(pairs, (n_a * n_b)[pairs])
     x, y = members[first[a[pair]] + place // n_b[pair]], members[first[b[pair]] + place % n_b[pair]]
-    # Too many: the documents that represent them, with all of the other side.
+    # Too many: the representatives, each with all documents of the other side.
     pairs = np.flatnonzero(~all_of_them)
     pair_b, place_b = _places(pairs, n_b[pairs])
     pair_a, place_a = _places(pairs, n_a[pairs])
@@ -90,5 +90,5 @@ def _identical_pairs(members: Numbers, first: Numbers, max_copies: int) -> tuple
 
 
 def _places(items: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
-    """Return each item as often as its count says, with the numbers 0, 1, … beside."""
+    """Return each item `count` times, with the numbers 0, 1, …."""
     return np.repeat(items, counts), ranges(0, counts)

@@ -1,1 +1,1 @@
-"""Columns: collections, shingles and the tables that travel between partitions."""
+"""Columns: collections, shingles and the tables sent between partitions."""

@@ -39,39 +39,39 @@ class Documents:
         return self.n_input < self.n_documents
 
     def text_checks(self, documents: NDArray[np.int64]) -> tuple[CheckKey, Checks]:
-        """Return the checks of the texts of some documents, to the byte as they were read, and their key."""
+        """Return the checks of the exact texts of given documents, and their key."""
         raise NotImplementedError
 
     @cached_property
     def side(self) -> NDArray[np.int8]:
-        """1 for documents of the reference, 0 for the others; empty without a reference."""
+        """1 for documents of the reference, 0 for others; empty without a reference."""
         if not self.has_reference:
             return np.empty(0, np.int8)
         return (np.arange(self.n_documents) >= self.n_input).astype(np.int8)
 
     @cached_property
     def ids(self) -> pa.LargeStringArray:
-        """The users' ids by document."""
+        """The user's id of each document."""
         return _joined([batch.column("id") for batch in self.batches], pa.large_string())
 
     @cached_property
     def id_hashes(self) -> NDArray[np.uint64]:
-        """The hash of each document's id: an order of documents that does not depend on when they are read."""
+        """The hash of each document's id: an order of documents that does not depend on reading order."""
         return hash_strings(self.ids)
 
     @cached_property
     def times(self) -> NDArray[np.int64]:
-        """Microseconds since 1970 by document; the smallest number where there is no time."""
+        """Microseconds since 1970 per document; the smallest number if there is no time."""
         return times_of(_joined([batch.column("time") for batch in self.batches], pa.timestamp("us", tz="UTC")))
 
     @cached_property
     def groups(self) -> pa.LargeStringArray:
-        """The users' groups by document."""
+        """The user's group of each document."""
         return _joined([batch.column("group") for batch in self.batches], pa.large_string())
 
     @cached_property
     def group_numbers(self) -> NDArray[np.int32]:
-        """The number of each document's group; -1 where there is none."""
+        """The number of each document's group; -1 if there is none."""
         codes = self.groups.dictionary_encode().indices
         return codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)  # type: ignore[no-any-return]
 
@@ -88,7 +88,7 @@ class Documents:
 
     @cached_property
     def batch_first(self) -> NDArray[np.int64]:
-        """The number of each batch's first document, and the number of documents."""
+        """The number of each batch's first document, and last the number of documents."""
         return starts_of([batch.num_rows for batch in self.batches])
 
 
@@ -103,22 +103,22 @@ class Collection(Documents):
     end_char: NDArray[np.uint32]
     n_words: NDArray[np.int32]
     digest: NDArray[np.uint64]
-    hash_seed: int = 0  # what the digests were made with
-    checks: Checks = field(default_factory=lambda: np.empty((0, 2), np.uint64))  # of the words of each sentence, if asked for
+    hash_seed: int = 0  # the seed of the digests
+    checks: Checks = field(default_factory=lambda: np.empty((0, 2), np.uint64))  # of the words of each sentence, if requested
 
     @cached_property
     def document_first(self) -> NDArray[np.int64]:
-        """The number of each document's first sentence, and the number of sentences."""
+        """The number of each document's first sentence, and last the number of sentences."""
         return np.searchsorted(self.document, np.arange(self.n_documents + 1)).astype(np.int64)
 
     def text(self, document: int) -> str:
-        """Return the text of a document as it was read."""
+        """Return the text of a document as read."""
         batch = int(np.searchsorted(self.batch_first, document, side="right")) - 1
         text: str = self.batches[batch].column("text")[document - int(self.batch_first[batch])].as_py()
         return text
 
     def text_checks(self, documents: NDArray[np.int64]) -> tuple[CheckKey, Checks]:
-        """Return the checks of the texts of some documents, to the byte as they were read, and their key."""
+        """Return the checks of the exact texts of given documents, and their key."""
         key, checks = text_key(self.hash_seed), np.empty((len(documents), 2), np.uint64)
         batch_of = np.searchsorted(self.batch_first, documents, side="right") - 1
         for number in np.unique(batch_of).tolist():
@@ -130,7 +130,7 @@ class Collection(Documents):
 
 
 def times_of(column: pa.ChunkedArray | pa.Array) -> NDArray[np.int64]:
-    """Return times as microseconds since 1970, the smallest number where there is none."""
+    """Return times as microseconds since 1970; the smallest number if there is none."""
     return np.asarray(column.cast(pa.int64()).fill_null(NO_TIME))
 
 

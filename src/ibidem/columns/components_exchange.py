@@ -1,13 +1,13 @@
 """Connected components of a graph too large for one machine: rounds of small stars and large stars (Kiveris and others, 2014).
 
-Nodes are compared by their *labels*, which are their mixed numbers: a chain of neighbouring documents, which would take many
-rounds if it were walked in order, is a chain in random order. Mixing can be undone, so labels cost nothing. A node is at home
-in the partition of its label. A *link* leads from a node to one of smaller label and lies where the former is at home.
+Nodes are compared by their *labels*, which are mixed numbers: a chain of neighbouring documents, which would take many rounds
+in order, becomes a chain in random order. Mixing can be undone, so labels cost nothing. The home of a node is the partition of
+its label. A *link* leads from a node to one of smaller label and is stored at the home of the former.
 
-In a round every partition joins what its links connect, and lets each of their nodes lead to the smallest label among them:
-that is the small star, of all nodes at once. It then asks, once for each node that its own nodes lead to, where that one leads
-to by itself, and is answered in the next round: that is the large star. There the paper moves the leaves of a star to the
-centre; a question for each partition does the same, however many leaves there are.
+In a round, every partition joins what its links connect, and links each of those nodes to the smallest label among them: this
+is the small star, for all nodes at once. It then asks, once for each node that its own nodes link to, where that node links to,
+and receives the answer in the next round: this is the large star. The paper moves the leaves of a star to the centre; one
+question per partition does the same, however many leaves there are.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ EDGES = pa.schema([("a", pa.uint64()), ("b", pa.uint64())])
 ROOTS = pa.schema([("node", pa.uint64()), ("root", pa.uint64())])
 # Documents in components, with the smallest document and the number of each.
 CLUSTERED = pa.schema([("document", pa.int64()), ("root", pa.int64()), ("cluster", pa.int64())])
-# How many clusters have their first member in a partition.
+# The number of clusters whose first member is in a partition.
 COUNTED = pa.schema([("partition", pa.int64()), ("n_clusters", pa.int64())])
 
 _LINKS = pa.schema([("label", pa.uint64()), ("smaller", pa.uint64())])
-# Where does the node of this label lead to? `least` is the smallest node that leads there from the partition that asks.
+# Where does the node of this label lead? `least` is the smallest node that leads to it from the asking partition.
 _QUESTIONS = pa.schema([("label", pa.uint64()), ("asker", pa.int32()), ("least", pa.uint64())])
 _ANSWERS = pa.schema([("label", pa.uint64()), ("smaller", pa.uint64()), ("least", pa.uint64())])
 _COUNTS = pa.schema([(name, pa.int64()) for name in ("n_sent", "n_changed", "n_open", "n_few")])
-# What is decided by the memory of a run is decided once: one that goes on with another's stages may have another.
+# Decisions that depend on memory are made once and stored: a resumed run may have a different amount.
 _LIMITS = pa.schema([("most_closed", pa.int64())])
 
-_MOST_ROWS = 1 << 21  # edges that are contracted at a time: 32 MB, and about ten times as much while it is done
-_FEW = 1 << 16  # links of a mapper that are sent to the one partition that may close them, too
-_BYTES_A_LINK = 64  # that one task takes to close links: the links, a table of their nodes, and what is sent
+_MOST_ROWS = 1 << 21  # edges contracted at a time: 32 MB, and about ten times as much during the work
+_FEW = 1 << 16  # links of a mapper that are also sent to the one partition that may close them
+_BYTES_A_LINK = 64  # for one task to close links: the links, a table of their nodes, and the output
 _SLOTS_AT_A_TIME = 1 << 20
-_FIRST_CLOSE = 4  # the round after which it may: most graphs are done soon, and closing takes four more
+_FIRST_CLOSE = 4  # the first round after which it may: most graphs finish early, and closing takes four more
 
 Labels = NDArray[np.uint64]
 _UNMIX = np.uint64(pow(FACTOR, -1, 1 << 64))
@@ -57,14 +57,13 @@ _UNMIX = np.uint64(pow(FACTOR, -1, 1 << 64))
 def connect(flow: Flow, name: str, edges: PartedTable | Sequence[PartedTable]) -> PartedTable:
     """Return the component of every node that has an edge to another node: rows of ROOTS, at `home_of_nodes`.
 
-    The root is the smallest node of the component, and is a row too. Edges may lie anywhere, in any order, often, and lead
-    from a node to itself. `name` begins the names of the stages.
+    The root is the smallest node of the component, and is also a row. Edges may be anywhere, in any order, repeated, and lead
+    from a node to itself. `name` is the prefix of stage names.
 
-    What is bounded: mappers contract edges before they send them, so that a partition gets for each of its nodes at most one
-    link from each mapper, and in later rounds one link and one question from each other partition; the number of neighbours
-    does not matter. When so few links are left that decide anything that they fit into one task, one partition decides them: so
-    the number of rounds depends on how soon they are few, and not on the length of the longest chain. Most graphs are small
-    enough for that from the beginning.
+    Bounds: mappers contract edges before sending them, so for each of its nodes a partition receives at most one link from each
+    mapper, and in later rounds one link and one question from each other partition, whatever the number of neighbours. Once the
+    remaining relevant links fit into one task, one partition decides them. So the number of rounds depends on how soon they are
+    few, not on the longest chain. Most graphs are small enough from the start.
     """
     n_partitions = flow.n_partitions
     contract = partial(_contract, n_partitions, flow.n_task_bytes // _BYTES_A_LINK)
@@ -88,7 +87,7 @@ def connect(flow: Flow, name: str, edges: PartedTable | Sequence[PartedTable]) -
         counts = _sums(flow, stored["counts"])
         n_sent, n_changed, n_open, _ = counts
         state = {tag: stored[tag] for tag in ("links", "questions", "answers")}
-        # The answers of this round are to all links only if none was on its way when the questions were asked.
+        # The answers of this round cover all links only if none was in transit when the questions were asked.
         if all_at_home and n_sent == n_changed == 0:
             break
         all_at_home = n_sent == 0
@@ -97,13 +96,13 @@ def connect(flow: Flow, name: str, edges: PartedTable | Sequence[PartedTable]) -
             closed = flow.reduce(f"{name}-close-{number}", {"links": stored["few"]}, join, {"links": _LINKS})["links"]
             state["links"] = [stored["links"], closed]
             all_at_home = False
-            next_close = number + 6  # it takes some rounds until all nodes know
+            next_close = number + 6  # it takes some rounds to reach all nodes
     final = {"links": state["links"], "answers": state["answers"]}
     return flow.reduce(f"{name}-roots", final, partial(_name_roots, n_partitions), {"roots": ROOTS})["roots"]
 
 
 def routed_roots(flow: Flow, name: str, edges: PartedTable, route: Callable[[Labels], NDArray[np.int64]]) -> PartedTable:
-    """Return the root of every node that has an edge, `(node, root)`, sent where `route` says that the node belongs."""
+    """Return the root of every node that has an edge, `(node, root)`, sent where `route` puts the node."""
 
     def send(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         for table in tables:
@@ -136,19 +135,19 @@ def number_components(flow: Flow, name: str, edges: Sequence[PartedTable], layou
 
 
 def numbers_before(counted: pa.Table, layout: Layout) -> NDArray[np.int64]:
-    """Return the first number of the clusters of each partition, given how many there are: rows of `COUNTED`."""
+    """Return the first cluster number of each partition, given the counts: rows of `COUNTED`."""
     n_clusters = np.zeros(layout.n_partitions, np.int64)
     np.add.at(n_clusters, counted["partition"].to_numpy(), counted["n_clusters"].to_numpy())
     return starts_of(n_clusters)[:-1]
 
 
 def home_of_nodes(nodes: NDArray[np.uint64], n_partitions: int) -> NDArray[np.int64]:
-    """Return the partition that each node, a number or a hash, is at home in."""
+    """Return the home partition of each node, a number or a hash."""
     return route_by_hash(_label(nodes), n_partitions)
 
 
 def _contract(n_partitions: int, most_closed: int, tables: Iterator[pa.Table]) -> Iterator[Sent]:
-    """Send the fewest links that connect what edges connect, of as many edges at a time as memory allows."""
+    """Send a minimal set of links that connects what edges connect, for as many edges at a time as memory allows."""
     yield Sent("limits", pa.table([[most_closed]], schema=_LIMITS), 0)
     links = (np.empty(0, np.uint64), np.empty(0, np.uint64))
     waiting: list[tuple[Labels, Labels]] = []
@@ -177,7 +176,7 @@ def _gather(tables: Iterator[pa.Table]) -> Iterator[Sent]:
 
 
 def _send_counts(n_sent: int, n_changed: int, links: pa.Table, most_few: int) -> Iterator[Sent]:
-    """Send what the driver counts, and the open links, if they are few: whether all of them together are is not known yet."""
+    """Send what the driver counts, and the open links if they are few here; whether they are few in total is not yet known."""
     n_few = links.num_rows if links.num_rows <= most_few else 0
     yield Sent("few", links.slice(0, n_few), 0)
     yield Sent("counts", pa.table([[n] for n in (n_sent, n_changed, links.num_rows, n_few)], schema=_COUNTS), 0)
@@ -189,7 +188,7 @@ def _can_be_closed(counts: NDArray[np.int64], most_closed: int) -> bool:
 
 
 def _close(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-    """Say the component of every node, where all links are."""
+    """Return the component of every node, at the partition with all links."""
     links = tables["links"]
     ends = ((_node(_numbers(batch, "label")), _node(_numbers(batch, "smaller"))) for batch in links.to_batches())
     for nodes, roots in _components(ends, links.num_rows):
@@ -197,7 +196,7 @@ def _close(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) ->
 
 
 def _join_open(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-    """Let the nodes of open links lead to the smallest label that these connect them with."""
+    """Link the nodes of open links to the smallest label that these connect them with."""
     links = tables["links"]
     for labels, smaller in _components(map(_links, links.to_batches()), links.num_rows):
         leads = labels != smaller
@@ -206,9 +205,9 @@ def _join_open(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]
 
 
 def _shorten(n_partitions: int, most_few: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-    """Let the nodes of a partition lead to smaller labels: one round, see above.
+    """Link the nodes of a partition to smaller labels: one round, see above.
 
-    Counted are links that leave the partition, and links and answers that say something new.
+    Counts the links that leave the partition, and the links and answers that are new.
     """
     before = _links(tables["links"])
     answered = _links(tables["answers"]) if "answers" in tables else (before[0][:0], before[0][:0])
@@ -218,7 +217,7 @@ def _shorten(n_partitions: int, most_few: int, partition: int, tables: Mapping[s
 
     routes = route_by_hash(linked, n_partitions)
     at_home = routes == partition
-    # What an answer said is known where it came from.
+    # The partition that gave an answer already knows it.
     known = ~at_home & _stand_in(linked, smaller, answered)
     linked, smaller, routes, at_home = linked[~known], smaller[~known], routes[~known], at_home[~known]
     yield Sent("links", pa.table([linked, smaller], schema=_LINKS), routes)
@@ -239,16 +238,16 @@ def _shorten(n_partitions: int, most_few: int, partition: int, tables: Mapping[s
 
 
 def _open_links(labels: Labels, smaller: Labels, asked: Labels) -> pa.Table:
-    """Return the links of nodes that lead to several others, or that others lead to. The rest only waits for these."""
+    """Return the links of nodes that lead to several others, or that others lead to. The rest only wait for these."""
     distinct, of_link, n_links = np.unique(labels, return_inverse=True, return_counts=True)
     is_open = ((n_links > 1) | np.isin(distinct, asked))[of_link]
     return pa.table([labels[is_open], smaller[is_open]], schema=_LINKS)
 
 
 def _answer(partition: int, questions: pa.Table, linked: Labels, smaller: Labels) -> tuple[pa.Table, NDArray[np.int64]]:
-    """Return where the nodes in question lead to, and the least of all nodes that lead to them; and whom to tell.
+    """Return where the nodes in question lead, the smallest of all nodes that lead to them, and which partitions to inform.
 
-    This partition is always told, even if none of its nodes leads to them, since they are its own.
+    This partition is always informed, even if none of its nodes leads to them, since they are its own.
     """
     askers = questions["asker"].to_numpy().astype(np.int64)
     asked, least, of_question = _least_by(_numbers(questions, "label"), _numbers(questions, "least"))
@@ -264,7 +263,7 @@ def _answer(partition: int, questions: pa.Table, linked: Labels, smaller: Labels
 
 
 def _name_roots(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-    """Say the component of every node by what the answers say of its root."""
+    """Return the component of every node from the answers about its root."""
     labels, smaller = _links(tables["links"])
     roots, first = np.unique(_numbers(tables["answers"], "label"), return_index=True)
     least = _numbers(tables["answers"], "least")[first]
@@ -282,21 +281,21 @@ def _join(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
 
 
 def _spanning(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
-    """Return links that connect the same labels, one for each label but the smallest of each component."""
+    """Return links that connect the same labels, one for each label except the smallest of each component."""
     labels, roots = _connected(links)
     leads = labels != roots
     return labels[leads], roots[leads]
 
 
 def _connected(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
-    """Return all labels that links lead to others, each once, and the smallest label that each one is connected with."""
+    """Return all labels with links to others, each once, and the smallest label that each one is connected with."""
     found = list(_components(links, sum(len(a) for a, _ in links)))
     labels, roots = (np.concatenate([np.empty(0, np.uint64), *side]) for side in zip(*found, strict=True))
     return labels, roots
 
 
 def _components(edges: Iterable[tuple[Labels, Labels]], n_edges: int) -> Iterator[tuple[Labels, Labels]]:
-    """Yield the nodes that edges lead to others, each once, and the smallest node of their component, some at a time."""
+    """Yield the nodes with edges to others, each once, and the smallest node of their component, some at a time."""
     n_slots = 5 * n_edges // 2 + 1  # a fifth is free if no two edges have a node in common
     nodes, parent = np.empty(n_slots, np.uint64), np.full(n_slots, -1, np.int32 if n_slots < 1 << 31 else np.int64)
     for a, b in edges:
@@ -309,7 +308,7 @@ def _components(edges: Iterable[tuple[Labels, Labels]], n_edges: int) -> Iterato
 
 
 def _least_by(keys: Labels, values: NDArray[np.uint64]) -> tuple[Labels, NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the distinct keys in order, the smallest value of each one, and which one is each row's."""
+    """Return the distinct keys in order, the smallest value of each, and the key of each row."""
     distinct, of_row = np.unique(keys, return_inverse=True)
     least = np.full(len(distinct), np.iinfo(np.uint64).max, np.uint64)
     np.minimum.at(least, of_row, values)
@@ -317,7 +316,7 @@ def _least_by(keys: Labels, values: NDArray[np.uint64]) -> tuple[Labels, NDArray
 
 
 def _look_up(wanted: Labels, labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return where each label stands in labels that are in order, and whether it does."""
+    """Return the position of each label among sorted labels, and whether it is there."""
     if not len(labels):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
     at = np.minimum(np.searchsorted(labels, wanted), len(labels) - 1)
@@ -325,7 +324,7 @@ def _look_up(wanted: Labels, labels: Labels) -> tuple[NDArray[np.int64], NDArray
 
 
 def _stand_in(labels: Labels, smaller: Labels, links: tuple[Labels, Labels]) -> NDArray[np.bool_]:
-    """Return whether each link, of labels in order and each once, stands in other links."""
+    """Return whether each link, with sorted distinct labels, is among other links."""
     at, found = _look_up(links[0], labels)
     stands = np.zeros(len(labels), bool)
     if len(labels):
@@ -354,6 +353,6 @@ def _label(nodes: NDArray[np.uint64]) -> Labels:
 
 
 def _node(labels: Labels) -> NDArray[np.uint64]:
-    """Return the nodes of labels: mixing, step by step backwards."""
+    """Return the nodes of labels, by undoing the mixing step by step."""
     nodes: NDArray[np.uint64] = ((labels ^ (labels >> np.uint64(32))) * _UNMIX) ^ SEED
     return nodes

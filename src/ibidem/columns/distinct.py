@@ -1,4 +1,4 @@
-"""Different values of columns: where each begins, which number it has, and whether it is there."""
+"""Distinct values of columns: where each begins, its number, and whether it occurs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Numbers = NDArray[np.int64]
 
 
 def firsts(values: NDArray[Any]) -> Numbers:
-    """Return where in sorted values each different one begins."""
+    """Return where each distinct value begins in sorted values."""
     changes = np.ones(len(values), np.bool_)
     changes[1:] = values[1:] != values[:-1]
     return np.flatnonzero(changes)
 
 
 def numbered(*columns: NDArray[Any]) -> tuple[Numbers, Numbers]:
-    """Number the different rows of some columns in their order, the first column counting first.
+    """Number the distinct rows of some columns in sorted order, the first column first.
 
-    Returns the number of each row, and the index of a row for each number.
+    Returns the number of each row, and one row for each number.
     """
     order = np.lexsort(columns[::-1])
     changes = np.zeros(len(order), np.bool_)
@@ -34,7 +34,7 @@ def numbered(*columns: NDArray[Any]) -> tuple[Numbers, Numbers]:
 
 
 def find(wanted: NDArray[Any], known: NDArray[Any]) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Return where each wanted value is among sorted different ones, and whether it is there."""
+    """Return where each wanted value is among sorted distinct ones, and whether it is there."""
     if len(known) == 0:
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
     at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)

@@ -1,4 +1,4 @@
-"""Which document of several stays: a key for each document, the smallest key first, and reading order among equal keys."""
+"""Which of several documents is kept: the one with the smallest key, and the first in reading order among equal keys."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME, Documents
 from ibidem.config import Config, DocumentsConfig
-from ibidem.errors import InputError
+from ibidem.config.surface import named
+from ibidem.errors import NoValueError
 
-UNKNOWN = 1 << 60  # the key of a document without a time or a value: it comes last; no time of a year below 38,000 is as large
-ALWAYS_KNOWN = ("first", "longest")  # rules that look at what every document has
+UNKNOWN = 1 << 60  # the key of a document without a time or value, which comes last; above any time before 38,000 AD
+ALWAYS_KNOWN = ("first", "longest")  # rules that use what every document has
 _REFERENCE = -(1 << 62)  # comes first, whatever else the key says
 
 Numbers = NDArray[np.int64]
@@ -25,16 +26,16 @@ Numbers = NDArray[np.int64]
 def keep_order(rule: str, n_chars: Numbers, times: Numbers, values: pa.LargeStringArray, side: NDArray[np.int8]) -> Numbers:
     """Return the rank of every document by a rule: first, longest, earliest, FIELD:max or FIELD:min.
 
-    `times` are smallest where unknown, `values` are those of the FIELD. Reading order settles ties; documents without a time
-    or a value come last. Documents of the reference, by `side`, come before all others.
+    Unknown `times` are the smallest number; `values` are those of the FIELD. Reading order breaks ties; documents without a
+    time or value come last. Documents of the reference, by `side`, come before all others.
     """
     keys = direct_keys(rule, n_chars, times) if is_direct(rule) else _keys_of_values(rule, values)
     return ranks(reference_first(keys, side == 1) if len(side) else keys)
 
 
 def containers_first(rank: Numbers, sizes: Numbers, side: NDArray[np.int8]) -> Numbers:
-    """Return a rank by which larger documents come first, those of the reference before all: if one document contains
-    another, the container stays, whatever the rank says.
+    """Return a rank by which larger documents come first, those of the reference before all: if one document contains another,
+    the container is kept, whatever the rank says.
     """
     return _positions(np.lexsort((rank, -sizes, -side) if len(side) else (rank, -sizes)))
 
@@ -45,12 +46,12 @@ def ranks(keys: Numbers) -> Numbers:
 
 
 def is_direct(rule: str) -> bool:
-    """Tell whether the key of a document follows from the document alone."""
+    """Return whether the key of a document depends on the document alone."""
     return ":" not in rule
 
 
 def direct_keys(rule: str, n_chars: Numbers, times: Numbers) -> Numbers:
-    """Return the keys of documents by a rule that needs no other documents; `times` are smallest where unknown."""
+    """Return the keys of documents by a rule that needs no other documents; unknown `times` are the smallest number."""
     if rule == "longest":
         return -n_chars
     if rule == "earliest":
@@ -61,13 +62,13 @@ def direct_keys(rule: str, n_chars: Numbers, times: Numbers) -> Numbers:
 def value_keys(rule: str, texts: Sequence[str], counts: Numbers) -> Numbers:
     """Return the key of each different value of a FIELD.
 
-    Values are in the order of numbers, or else of the alphabet; `counts` says how many documents have each one. Where most
-    are numbers, the others count as missing.
+    Values are ordered as numbers or else alphabetically; `counts` says how many documents have each one. If most are numbers,
+    the others count as missing.
     """
     numbers = [_number(text) for text in texts]
     is_known = np.array([number is not None for number in numbers], np.bool_)
     if 2 * counts[is_known].sum() >= counts.sum():
-        # Places in their order, not the numbers themselves: decimals of any length remain distinct.
+        # Positions in the order, not the numbers themselves: decimals of any length stay distinct.
         places = _places([number or Decimal(0) for number in numbers])
     else:
         is_known, places = np.ones(len(texts), np.bool_), _places(texts)
@@ -80,26 +81,29 @@ def reference_first(keys: Numbers, is_reference: NDArray[np.bool_]) -> Numbers:
 
 
 def fields_for_keeping(config: Config) -> DocumentsConfig:
-    """Return how documents are read so that the field that decides which one stays is there: as their group, unused else."""
+    """Return how documents are read so that the deciding field is available: as their group, which is otherwise unused."""
     field, separator, _ = config.clusters.keep.rpartition(":")
     return dataclasses.replace(config.documents, group_field=field) if separator else config.documents
 
 
 def check_keeping(documents: Documents, config: Config) -> None:
-    """Raise InputError where no document has the field or the time that decides which one stays."""
+    """Raise InputError if no document has the field or time that decides which one is kept."""
     rule = config.clusters.keep
     is_known = documents.times != NO_TIME if is_direct(rule) else np.asarray(documents.groups.is_valid())
     check_known(rule, int(np.count_nonzero(is_known)))
 
 
 def check_known(rule: str, n_known: int) -> None:
-    """The same, given how many documents have what the rule looks at: a time, or a value of the FIELD."""
+    """The same, given how many documents have what the rule uses: a time, or a value of the FIELD."""
     if n_known or rule in ALWAYS_KNOWN:
         return
     field, separator, _ = rule.rpartition(":")
     if separator:
-        raise InputError(f"no record has a field '{field}' with a value", "Check --keep.")
-    raise InputError("no record has a time, so no document is the earliest", "Check --time-field, or choose another --keep.")
+        raise NoValueError(f"no record has a field '{field}' with a value", f"Check {named('keep')}.")
+    raise NoValueError(
+        "no record has a time, so no document is the earliest",
+        f"Check {named('time_field')}, or choose another {named('keep')}.",
+    )
 
 
 def _keys_of_values(rule: str, values: pa.LargeStringArray) -> Numbers:

@@ -1,4 +1,4 @@
-"""The tables that travel between stages, and how a collection is made of them again."""
+"""The tables sent between stages, and how a collection is rebuilt from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ibidem.model import DOCUMENT_BATCH
 
 _ROWS_A_STRETCH = 16
 
-# What mappers read: documents as the readers hand them on, numbered.
+# What mappers read: documents as the readers return them, numbered.
 NUMBERED = pa.schema([pa.field("document", pa.int64(), nullable=False), *DOCUMENT_BATCH])
 
 _OF_DOCUMENT: list[tuple[str, Any]] = [
@@ -38,16 +38,16 @@ OF_SENTENCE = {
     "digest": pa.uint64(),
 }
 
-# One row a document, its sentences as lists; at home.
+# One row per document, with its sentences as lists; at home.
 SPLIT = pa.schema([*_OF_DOCUMENT, *((name, pa.list_(kind)) for name, kind in OF_SENTENCE.items())])
 
-# The same, with the check of each sentence: where digests are equal, it tells whether the words are.
+# The same, with a check per sentence: if digests are equal, it says whether the words are.
 CHECKED = pa.schema([*SPLIT, ("check", pa.list_(pa.uint64()))])
 
 # The same where equal sentences match: classes find candidates, and checks confirm that their words are equal.
 EQUAL = pa.schema([field for field in CHECKED if field.name != "digest"] + [("classes", pa.list_(pa.uint64()))])
 
-# Split documents with the class of each sentence (0: none), and the sets of those sentences (counted from 0) that are compared.
+# Split documents with the class of each sentence (0: none), and the sets of the sentences (counted from 0) to compare.
 CLASSED = pa.schema(
     [
         *SPLIT,
@@ -59,7 +59,7 @@ CLASSED = pa.schema(
 )
 
 
-# What is said of a document in the end, with the checks of its text; at home.
+# The final facts about a document, with the checks of its text; at home.
 CHECK_NAMES = ("text_check_a", "text_check_b")
 NAMED = pa.schema(
     [
@@ -79,12 +79,12 @@ def in_order(table: pa.Table, by: str = "document") -> pa.Table:
 
 
 def ordered(table: pa.Table, by: str = "document") -> pa.Table:
-    """Return the rows in the order of their documents, in as many pieces as they came, if that can be."""
+    """Return the rows in the order of their documents, in their original pieces if possible."""
     documents = table[by].to_numpy()
     if (documents[1:] >= documents[:-1]).all():
         return table
     order = np.argsort(documents, kind="stable")
-    # What one task sent is in order by itself: a few stretches are put together far faster than rows are taken one by one.
+    # What one task sent is already in order: joining a few stretches is far faster than taking rows one by one.
     bounds = np.concatenate([[0], np.flatnonzero(np.diff(order) != 1) + 1, [len(order)]])
     if _ROWS_A_STRETCH * len(bounds) > len(order):
         return table.take(pa.array(order))
@@ -92,14 +92,14 @@ def ordered(table: pa.Table, by: str = "document") -> pa.Table:
 
 
 def portions(n_bytes: NDArray[Any], most_bytes: int) -> Iterator[tuple[int, int]]:
-    """Yield the rows [begin, end) that may be handled together, one portion after the other."""
+    """Yield ranges of rows [begin, end) that may be handled together."""
     ends = np.cumsum(n_bytes)
     limits = np.arange(0, ends[-1] if len(ends) else 0, most_bytes)
     yield from pairwise([*np.unique(np.searchsorted(ends, limits)).tolist(), len(ends)])
 
 
 def distinct_pairs(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
-    """Return one place of every different pair (a[i], b[i]), in rising order of the pairs."""
+    """Return one index of every distinct pair (a[i], b[i]), in increasing order of the pairs."""
     order = np.lexsort((b, a))
     a, b = a[order], b[order]
     is_new = np.ones(len(order), np.bool_)
@@ -108,7 +108,7 @@ def distinct_pairs(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def cut_texts(texts: pa.ChunkedArray, rows: NDArray[np.int64], starts: Sequence[int], ends: Sequence[int]) -> list[str]:
-    """Return characters [start, end) of the text in each row; a text is taken out of Arrow once, however many are cut of it."""
+    """Return characters [start, end) of the text in each row; each text is taken out of Arrow only once."""
     cuts = [""] * len(rows)
     order = np.argsort(rows, kind="stable")
     row, text = -1, ""
@@ -151,7 +151,7 @@ def collection_of(table: pa.Table, layout: Layout) -> Collection:
 
 @dataclass(frozen=True)
 class PlacedDocuments:
-    """Documents of one partition or batch as the stages want them: numbers, sentences, rows, and which rows have a class."""
+    """Documents of one partition or batch as the stages need them: numbers, sentences, rows, and which rows have a class."""
 
     documents: NDArray[np.int64]
     collection: Collection
@@ -162,7 +162,7 @@ class PlacedDocuments:
     def of(
         cls, documents: NDArray[np.int64], collection: Collection, classes: NDArray[np.uint64], config: Config
     ) -> PlacedDocuments:
-        """Return documents of these numbers whose sentences have these classes (0: none)."""
+        """Return documents with these numbers, whose sentences have these classes (0: none)."""
         rows = rows_of(collection, classes, passage_limits(config).max_gap_sentences)
         return cls(documents, collection, rows, classes[rows.sentence] != 0)
 

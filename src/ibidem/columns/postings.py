@@ -1,4 +1,4 @@
-"""Postings: the rows of each key that several rows have."""
+"""Postings: the rows of each key with several rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ibidem.columns.kernels import postings as kernels
 
 @dataclass(frozen=True)
 class Postings:
-    """Rows of equal keys, key after key: those of key g are `rows[first[g]:first[g + 1]]`, rising, two or more."""
+    """Rows of equal keys, by key: those of key g are `rows[first[g]:first[g + 1]]`, increasing, two or more."""
 
     rows: NDArray[np.int32]
     first: NDArray[np.int64]

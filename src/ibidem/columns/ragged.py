@@ -1,4 +1,4 @@
-"""Ragged arrays: rows of different lengths, one after the other in one array."""
+"""Ragged arrays: rows of different lengths, concatenated in one array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ibidem.errors import ResourceError
 
 
 def flat(table: pa.Table, name: str) -> NDArray[Any]:
-    """Return the values of a column of lists, row after row."""
+    """Return the values of a column of lists, concatenated."""
     values: NDArray[Any] = table[name].combine_chunks().flatten().to_numpy()
     return values
 
@@ -28,14 +28,14 @@ def lengths(table: pa.Table, name: str) -> NDArray[np.int64]:
 
 
 def starts_of(counts: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
-    """Return where the values of each row begin if rows of so many values follow one another, and where the last row ends."""
+    """Return where each of the concatenated rows begins, and where the last one ends."""
     starts = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, dtype=np.int64, out=starts[1:])
     return starts
 
 
 def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType) -> pa.ListArray:
-    """Return values as lists of so many each."""
+    """Return values as lists of these lengths."""
     offsets = starts_of(counts)
     if offsets[-1] > np.iinfo(np.int32).max:
         raise ResourceError("more than two billion values in one partition", "Split very large documents.")
@@ -43,13 +43,13 @@ def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType)
 
 
 def ranges(begins: NDArray[np.int64] | int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return `counts[i]` numbers from `begins[i]` on, for each i, one after the other; `begins` may be one number for all."""
+    """Return `counts[i]` numbers from `begins[i]` on for each i, concatenated; `begins` may be one number for all."""
     before = np.cumsum(counts) - counts
     return np.repeat(begins - before, counts) + np.arange(int(counts.sum()))
 
 
 def take_ranges(values: NDArray[Any], begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[Any]:
-    """Return `counts[i]` values from `begins[i]` on, for each i, one after the other."""
+    """Return `counts[i]` values from `begins[i]` on for each i, concatenated."""
     out = np.empty(int(counts.sum()), values.dtype)
     copy_ranges(values, begins, counts.astype(np.int64), out)
     return out

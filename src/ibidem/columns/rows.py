@@ -13,7 +13,7 @@ from ibidem.config import Config
 
 
 class RowColumns(NamedTuple):
-    """What kernels read of rows."""
+    """The columns of rows that kernels read."""
 
     classes: NDArray[np.uint64]
     document: NDArray[np.int32]
@@ -24,7 +24,7 @@ class RowColumns(NamedTuple):
 
 
 class PairingColumns(NamedTuple):
-    """What kernels read of a pairing."""
+    """The columns of a pairing that kernels read."""
 
     same_document: bool
     side: NDArray[np.int8]
@@ -34,10 +34,10 @@ class PairingColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """Sentences in reading order, without those that have no signature and are stepped over.
+    """Sentences in reading order, without those that have no signature and are skipped.
 
-    `sentence` is the number in the full table, `words_before` the number of words in all sentences before. `position` says
-    how far rows of a document lie apart, where it is not in that table as a whole; None: by `sentence`.
+    `sentence` is the number in the full table, `words_before` the number of words in all earlier sentences. `position` says how
+    far apart the rows of a document are, if it is not complete in that table; None: use `sentence`.
     """
 
     classes: NDArray[np.uint64]
@@ -57,9 +57,9 @@ class Rows:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which documents are compared: `side` by document (empty: all with all), and `group_numbers` by document (-1: none).
+    """Which documents are compared: `side` per document (empty: all with all), and `group_numbers` per document (-1: none).
 
-    `leads` by document says whether pairs are wanted of which it is the first one (empty: all are).
+    `leads` says per document whether pairs with it as the first document are wanted (empty: all are).
     """
 
     same_document: bool
@@ -93,9 +93,9 @@ class Pairing:
 
 
 def rows_of(collection: Collection, classes: NDArray[np.uint64], max_gap_sentences: int) -> Rows:
-    """Return the sentences that have a class. Up to `max_gap_sentences` without one are stepped over.
+    """Return the sentences that have a class. Up to `max_gap_sentences` without one are skipped.
 
-    More of them in a row interrupt: one of them stays, with a class of its own.
+    More of them in a row interrupt: one of them is kept, with its own class.
     """
     n = len(classes)
     words_before = np.zeros(n, np.int64)
@@ -115,6 +115,6 @@ def rows_of(collection: Collection, classes: NDArray[np.uint64], max_gap_sentenc
 
 
 def pairing(collection: Collection, config: Config) -> Pairing:
-    """Say which documents are compared."""
+    """Return which documents are compared."""
     group_numbers = collection.group_numbers if config.passages.skip_same_group else np.empty(0, np.int32)
     return Pairing(config.passages.same_document, collection.side, group_numbers)

@@ -1,4 +1,4 @@
-"""Sets of hashes as columns: what sentences, or documents, are known by."""
+"""Sets of hashes as columns, which represent sentences or documents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class HashSets:
-    """A set of hashes for each sentence or document, perhaps with repeats: number t has `hashes[first[t]:first[t + 1]]`."""
+    """A set of hashes for each sentence or document, possibly with repeats: number t has `hashes[first[t]:first[t + 1]]`."""
 
     hashes: NDArray[np.uint64]
     first: NDArray[np.int64]

@@ -14,7 +14,7 @@ from ibidem.columns.text_checks import CheckKey, Checks, text_key
 
 @dataclass(frozen=True)
 class ShingledDocuments(Documents):
-    """Documents, what they are known by, and their digests: equal ones are equal words, 0 has no words.
+    """Documents, their shingles or words, and their digests: equal digests mean equal words, 0 means no words.
 
     `known_by` are distinct shingles, or shingles in reading order (`kind` sequences), or words in reading order (words).
     """
@@ -26,5 +26,5 @@ class ShingledDocuments(Documents):
     hash_seed: int
 
     def text_checks(self, documents: NDArray[np.int64]) -> tuple[CheckKey, Checks]:
-        """Return the checks of the texts of some documents, to the byte as they were read, and their key."""
+        """Return the checks of the exact texts of given documents, and their key."""
         return text_key(self.hash_seed), self.checks_of_texts[documents]

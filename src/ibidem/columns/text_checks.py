@@ -1,7 +1,7 @@
-"""Checks: digests of 122 bits that tell equal texts from those that only have the same digest.
+"""Checks: digests of 122 bits that separate equal texts from those that only have the same 64-bit digest.
 
-A digest of 64 bits finds what may be equal. It is made with `hash_seed`, which may be known, so before two texts are called
-equal their checks are compared. These are made with a key that is drawn for the purpose.
+A digest of 64 bits finds what may be equal. It is made with `hash_seed`, which may be known, so checks are compared before two
+texts are called equal. They are made with a key drawn for this purpose.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from ibidem.columns.kernels import text_checks as check_kernels
 from ibidem.columns.texts import Bytes, Hashes, Offsets, kernel_texts, read_only, word_bytes
 
-Checks = NDArray[np.uint64]  # two numbers a text
+Checks = NDArray[np.uint64]  # two numbers per text
 _FIELD = (1 << check_kernels.FIELD_BITS) - 1
 _SEED_BITS = 63
 
 
 class CheckKey:
-    """What checks are made with: two places in a field, and a seed for the hashes of words. Equal seeds give equal keys."""
+    """The key of checks: two points of a field, and a seed for the hashes of words. Equal seeds give equal keys."""
 
     def __init__(self, seed: int) -> None:
         digest = hashlib.blake2b(seed.to_bytes(8, "little"), digest_size=24, person=b"ibidem checks").digest()
@@ -33,17 +33,17 @@ class CheckKey:
 
     @classmethod
     def drawn(cls) -> CheckKey:
-        """Return a key that nobody knows."""
+        """Return a new secret key."""
         return cls(secrets.randbits(_SEED_BITS))
 
     def of_bytes(self, data: Bytes, starts: Offsets, ends: Offsets) -> Checks:
-        """Return the checks of byte spans as they are."""
+        """Return the checks of spans of bytes."""
         checks = np.empty((len(starts), 2), np.uint64)
         check_kernels.check_spans(word_bytes(data), read_only(starts), read_only(ends), self.places, checks)
         return checks
 
     def of_texts(self, texts: pa.LargeStringArray) -> Checks:
-        """Return the checks of texts as they are, to the byte."""
+        """Return the checks of the exact bytes of texts."""
         data, offsets = kernel_texts(texts)
         return self.of_bytes(data, offsets[:-1], offsets[1:])
 
@@ -55,14 +55,14 @@ class CheckKey:
 
 
 def text_key(hash_seed: int) -> CheckKey:
-    """Return what texts are checked with that are read again, later in the run or by a run that goes on."""
+    """Return the key for texts that are read again, later in the run or by a resumed run."""
     return CheckKey(max(hash_seed, 0))
 
 
 def settle_digests(digests: Hashes, checks: Checks, taken_elsewhere: Hashes | None = None) -> Hashes:
-    """Return digests that are equal only where the checks are equal too; the same array, unless different texts share one.
+    """Return digests that are equal only if the checks are equal too; the same array, unless different texts share one.
 
-    0 means that there are no words, and equals no other. New digests are none of those that are `taken_elsewhere`.
+    0 means no words, and equals no other. New digests avoid those in `taken_elsewhere`.
     """
     order = np.argsort(digests, kind="stable")
     ordered = digests[order]

@@ -19,7 +19,7 @@ Hashes = NDArray[np.uint64]
 
 
 def texts_of(batch: pa.RecordBatch) -> pa.LargeStringArray:
-    """Return the texts of a batch; one of 4 GB or more is a ResourceError."""
+    """Return the texts of a batch; 4 GB or more raises ResourceError."""
     texts = batch.column("text")
     if texts.nbytes >= MOST_TEXT_BYTES:  # only a single document makes a batch that large; offsets have 32 bits
         raise ResourceError(f"the document {batch.column('id')[0]} has 4 GB of text or more", "Split the document.")
@@ -36,7 +36,7 @@ def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDAr
 def kernel_texts(texts: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
     """Return the UTF-8 bytes of a (perhaps sliced) array for kernels that load eight at a time, and n + 1 offsets into them.
 
-    They are not copied; a null is an empty text.
+    Nothing is copied; a null is an empty text.
     """
     if texts.null_count:
         texts = texts.fill_null("")
@@ -49,19 +49,19 @@ def kernel_texts(texts: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
 
 
 def word_bytes(data: Bytes) -> Bytes:
-    """Return the bytes for reading, at least the eight that the kernels load at a time."""
+    """Return the bytes for reading, at least the eight that kernels load at a time."""
     return read_only(data if len(data) >= WORD_BYTES else np.pad(data, (0, WORD_BYTES - len(data))))
 
 
 def read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view: writable arrays are another type to numba, for which it would compile once more."""
+    """Return a read-only view: writable arrays are another type for numba, which would compile again."""
     view = values.view()
     view.flags.writeable = False
     return view
 
 
 def hash_strings(strings: pa.LargeStringArray) -> Hashes:
-    """Return the hash of every string, byte by byte as it stands: nothing is folded."""
+    """Return the hash of every string, byte by byte: nothing is folded."""
     data, offsets = kernel_texts(strings)
     hashes: Hashes = np.empty(len(strings), dtype=np.uint64)
     fold_bytes(data, offsets, hashes)

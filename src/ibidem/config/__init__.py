@@ -1,4 +1,4 @@
-"""Settings: one frozen object a stage, validated all at once, the same words as the command line's flags."""
+"""Settings: one frozen object per stage, validated all at once, the same words as the command line's flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with settings, all of it at once, each with what is allowed instead."""
+"""Everything that is wrong with settings, each problem with what is allowed instead."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ibidem.config.quantities import commit_rhythm, memory_bytes
 from ibidem.config.settings import EXACT_METHODS, KEEP_RULES, LARGEST
+from ibidem.config.surface import given, named
 from ibidem.config.word_source import WordSource
 
 if TYPE_CHECKING:
@@ -23,55 +24,59 @@ def problems_of(config: Config) -> Iterator[str]:
     for setting, value in _values(config):
         choices, at_least, at_most = (setting.metadata[name] for name in ("choices", "at_least", "at_most"))
         if value in ("", _EMPTY):
-            yield f"{setting.name} must not be empty"
+            yield f"{named(setting.name)} must not be empty"
         if choices and value not in choices:
-            yield not_among(setting.name, value, choices)
+            yield not_among(named(setting.name), value, choices)
         if at_least is not None and not at_least <= value <= at_most:
-            yield outside(setting.name, value, at_least, at_most)
+            yield outside(named(setting.name), value, at_least, at_most)
     yield from _share_problems("min_similarity", config.matches.min_similarity, zero=False, decimals=6)
     yield from _share_problems("min_containment", config.resemblance.min_containment, zero=True, decimals=6)
     # Three factors have to fit into 64 bits.
     yield from _share_problems("min_score", config.index.min_score, zero=False, decimals=3)
     if config.index.bits_per_word > config.index.signature_bits:
-        largest = f"signature_bits ({config.index.signature_bits})"
-        yield f"bits_per_word must be at most {largest}, not {config.index.bits_per_word}"
+        largest = f"{named('signature_bits')} ({config.index.signature_bits})"
+        yield f"{named('bits_per_word')} must be at most {largest}, not {config.index.bits_per_word}"
     if commit_rhythm(config.index.commit_every) is None:
         form = "a number of documents, seconds such as 10s, or both: 1000,10s"
-        yield f"commit_every must be {form}, not {config.index.commit_every!r}"
+        yield f"{named('commit_every')} must be {form}, not {config.index.commit_every!r}"
     if config.resemblance.sample_remainder >= config.resemblance.sample_every:
-        largest = f"sample_every ({config.resemblance.sample_every})"
-        yield f"sample_remainder must be below {largest}, not {config.resemblance.sample_remainder}"
+        largest = f"{named('sample_every')} ({config.resemblance.sample_every})"
+        yield f"{named('sample_remainder')} must be below {largest}, not {config.resemblance.sample_remainder}"
     if config.resemblance.filter_bits not in (0, 64, 128, 256):
-        yield not_among("filter_bits", config.resemblance.filter_bits, ("0", "64", "128", "256"))
+        yield not_among(named("filter_bits"), config.resemblance.filter_bits, ("0", "64", "128", "256"))
     if config.resemblance.measure == "order" and config.resemblance.min_containment > 0:
-        yield "min_containment ignores the order of shingles; do not combine it with measure = order"
+        yield f"{named('min_containment')} ignores the order of shingles; do not combine it with {given('measure', 'order')}"
     if not config.resemblance.verify and (config.resemblance.method == "pairs" or config.resemblance.measure == "order"):
-        yield "verify cannot be switched off here: only the full comparison tells how similar two documents are"
+        yield f"{named('verify')} cannot be switched off here: only the full comparison tells how similar two documents are"
     if config.resemblance.sample_every > 1 and config.resemblance.method not in EXACT_METHODS:
-        yield f"sample_every works with the methods {' and '.join(EXACT_METHODS)}, not with {config.resemblance.method}"
+        known = " and ".join(EXACT_METHODS)
+        yield f"{named('sample_every')} works with the methods {known}, not with {config.resemblance.method}"
     if config.resemblance.permutations % config.resemblance.bands:
-        yield f"permutations must be a multiple of bands ({config.resemblance.bands}), not {config.resemblance.permutations}"
+        bands = f"{named('bands')} ({config.resemblance.bands})"
+        yield f"{named('permutations')} must be a multiple of {bands}, not {config.resemblance.permutations}"
     if memory_bytes(config.engine.memory) is None:
-        yield f"memory must be {_SIZES}, not {config.engine.memory!r}"
+        yield f"{named('memory')} must be {_SIZES}, not {config.engine.memory!r}"
     if config.engine.max_disk != "auto" and not memory_bytes(config.engine.max_disk):
-        yield f"max_disk must be {_SIZES}, not {config.engine.max_disk!r}"
+        yield f"{named('max_disk')} must be {_SIZES}, not {config.engine.max_disk!r}"
     if config.engine.resume and config.engine.engine == "spark":
-        yield "resume works with the local engine only; Spark replaces lost workers by itself"
+        yield f"{named('resume')} works with the local engine only; Spark replaces lost workers by itself"
     if config.alignment.align and config.engine.engine == "spark":
-        yield "align works with the local engine only; leave it out, or compare the pairs that were found"
+        yield f"{named('align')} works with the local engine only; leave it out, or compare the pairs that were found"
     keep = config.clusters.keep
     if keep not in KEEP_RULES and not (keep.partition(":")[0] and keep.rpartition(":")[2] in ("max", "min") and ":" in keep):
-        yield not_among("keep", keep, (*KEEP_RULES, "FIELD:max", "FIELD:min"))
+        yield not_among(named("keep"), keep, (*KEEP_RULES, "FIELD:max", "FIELD:min"))
     for name in ("antecedents", "spot_stop_words"):
         value = getattr(config.signatures, name)
         if value.lstrip("+-").isdecimal() and not value.isdecimal():
-            yield f"{name} must be auto, a count, or words separated by commas, not {value!r}"
+            form = "auto, a count, or words separated by commas"
+            yield f"{named(name)} must be {form}, not {value!r}"
     if config.signatures.min_idf > config.signatures.max_idf:
-        yield f"min_idf must be at most max_idf ({config.signatures.max_idf}), not {config.signatures.min_idf}"
+        largest = f"{named('max_idf')} ({config.signatures.max_idf})"
+        yield f"{named('min_idf')} must be at most {largest}, not {config.signatures.min_idf}"
 
 
 def not_among(name: str, value: object, choices: tuple[str, ...]) -> str:
-    """Return what to say of a value that is none of the choices; the nearest one is suggested."""
+    """Return the message for a value that is not among the choices; the nearest one is suggested."""
     from difflib import get_close_matches
 
     near = get_close_matches(str(value), choices, n=1)
@@ -79,7 +84,7 @@ def not_among(name: str, value: object, choices: tuple[str, ...]) -> str:
 
 
 def outside(name: str, value: float, at_least: float, at_most: float = LARGEST) -> str:
-    """Return what to say of a number outside of its limits."""
+    """Return the message for a number outside its limits."""
     if at_most < LARGEST:
         return f"{name} must be between {at_least} and {at_most}, not {value}"
     return (
@@ -93,12 +98,14 @@ def _share_problems(name: str, share: Fraction, zero: bool, decimals: int) -> It
     """Yield what is wrong with a share, which is between 0 and 1; not every share may be 0."""
     shown = f"{float(share):g}"
     if share == 0 and not zero:
-        yield f"{name} must be above 0, not 0"
+        yield f"{named(name)} must be above 0, not 0"
     elif not 0 <= share <= 1:
         percent = 10 <= share <= 100
-        yield f"{name} must be between 0 and 1, not {shown}" + (f" (did you mean {float(share) / 100:g}?)" if percent else "")
+        yield f"{named(name)} must be between 0 and 1, not {shown}" + (
+            f" (did you mean {float(share) / 100:g}?)" if percent else ""
+        )
     elif share.denominator > 10**decimals:
-        yield f"{name} must not have more than {decimals} decimals: {share}"
+        yield f"{named(name)} must not have more than {decimals} decimals: {share}"
 
 
 def _values(config: Config) -> Iterator[tuple[dataclasses.Field[Any], Any]]:

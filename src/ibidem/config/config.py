@@ -28,6 +28,7 @@ from ibidem.config.settings import (
     SentencesConfig,
     SignaturesConfig,
 )
+from ibidem.config.surface import named
 from ibidem.config.word_source import WordSource
 from ibidem.errors import SettingsError
 
@@ -66,7 +67,7 @@ class Config:
             try:
                 changes.setdefault(stage, {})[name] = _coerce(setting, value)
             except (ValueError, TypeError, ZeroDivisionError):
-                problems.append(f"{name} must be {_type_word(setting)}, not {value!r}")
+                problems.append(f"{named(name)} must be {_type_word(setting)}, not {value!r}")
         for stage, values in changes.items():
             config = dataclasses.replace(config, **{stage: dataclasses.replace(getattr(config, stage), **values)})
         problems.extend(problems_of(config))
@@ -110,7 +111,7 @@ def passage_limits(config: Config) -> PassagesConfig:
 
 
 def is_compared_in_full(config: Config) -> bool:
-    """Tell whether pairs of documents are compared in full, whatever `verify` says: the method itself does it."""
+    """Return whether pairs of documents are compared in full, whatever `verify` says: the method itself does it."""
     settings = config.resemblance
     return settings.method in EXACT_METHODS and settings.sample_every == 1 and settings.measure == "resemblance"
 
@@ -202,4 +203,4 @@ def _toml_value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return repr(value)
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML's strings are JSON's, but for DEL
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML's strings are JSON's, except for DEL

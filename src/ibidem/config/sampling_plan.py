@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.config import EXACT_METHODS, Config
+from ibidem.config.surface import named
 from ibidem.errors import InputError, SettingsError
 
 _FORMAT = "ibidem sampling plan"
@@ -35,16 +36,16 @@ class SamplingPlan:
         return np.asarray(self.every, np.int64)[np.maximum(group, 0)]
 
     def check(self, config: Config) -> None:
-        """Raise SettingsError if the plan was made for other settings: what it promises would not hold."""
+        """Raise SettingsError if the plan was made for other settings: its promise would be void."""
         size = config.signatures.shingle_words("document")
         wanted = {"min_similarity": float(config.matches.min_similarity), "shingle_size": size}
         problems = [
-            f"{name} = {value:g}, but the sampling plan was made for {self.made_for[name]:g}"
+            f"{named(name)} is {value:g}, but the sampling plan was made for {self.made_for[name]:g}"
             for name, value in wanted.items()
             if self.made_for.get(name, value) != value
         ]
         if config.resemblance.sample_every > 1:
-            problems.append(f"sample_every = {config.resemblance.sample_every}, but a sampling plan is given")
+            problems.append(f"{named('sample_every')} is {config.resemblance.sample_every}, but a sampling plan is given")
         if config.resemblance.method not in EXACT_METHODS:
             problems.append(f"a sampling plan is for the methods {' and '.join(EXACT_METHODS)}")
         if problems:
@@ -55,7 +56,7 @@ class SamplingPlan:
         Path(path).write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a plan's file holds."""
+        """Return the content of a plan's file."""
         groups = [{"from_shingles": a, "every": b} for a, b in zip(self.from_shingles, self.every, strict=True)]
         return {"format": _FORMAT, "made_for": self.made_for, "groups": groups}
 
@@ -84,7 +85,7 @@ class SamplingPlan:
 
 
 def is_plan(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file is a sampling plan."""
+    """Return whether a file is a sampling plan."""
     try:
         SamplingPlan.load(path)
     except InputError:

@@ -19,7 +19,7 @@ SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
 SET_SIGNATURES = ("words", "shingles", "spotsigs")
 MEASURES = ("resemblance", "order")
 EXACT_METHODS = ("join", "shingling")
-METHODS_IN_PARTS = (*EXACT_METHODS, "minhash", "spotsigs")  # those that many machines can do, or one that is short of memory
+METHODS_IN_PARTS = (*EXACT_METHODS, "minhash", "spotsigs")  # those that work in partitions
 METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
 SHINGLE_SIZES = {"sentence": 2, "document": 10}
 LEVELS = ("document", "passage", "sentence")
@@ -111,7 +111,7 @@ class SentencesConfig:
 
 @dataclass(frozen=True)
 class SignaturesConfig:
-    """What a sentence is known by."""
+    """What represents a sentence."""
 
     signature: str = _criterion(
         "auto",
@@ -181,8 +181,8 @@ class PassagesConfig:
     min_words: int = _criterion(1, "Words a passage needs on each side.", at_least=1)
     min_quote_words: int = _criterion(
         10,
-        "One sentence of N words is enough, too. Fewer than min_sentences are then a passage, called a quote. They also are if "
-        "they are all there is of both texts. 0: never.",
+        "One sentence of N words is also enough. Fewer than min_sentences are then a passage, called a quote. So are two "
+        "short texts that are the same from end to end. 0: never.",
         common=True,
         at_least=0,
     )
@@ -239,7 +239,7 @@ class ResemblanceConfig:
     )
     sample_remainder: int = _criterion(0, "Which shingles to sample: those whose hash leaves this remainder.", at_least=0)
     verify: bool = _criterion(
-        True, "Compare every candidate pair in full. Without, pairs are as good as the method that found them."
+        True, "Compare every candidate pair in full. Without it, pairs are as good as the method that found them."
     )
     filter_bits: int = _criterion(
         256, "Order: bits of the sketch that rejects pairs before they are compared (64, 128, 256). 0: no sketch.", at_least=0
@@ -253,7 +253,7 @@ class ResemblanceConfig:
 
 @dataclass(frozen=True)
 class ClustersConfig:
-    """Which documents belong together, and which of them stays."""
+    """Which documents belong together, and which of them is kept."""
 
     keep: str = _criterion(
         "first",
@@ -266,7 +266,7 @@ class ClustersConfig:
 
 @dataclass(frozen=True)
 class CleaningConfig:
-    """What is taken out of a collection, and how."""
+    """What is removed from a collection, and how."""
 
     level: str = _criterion(
         "document", "What to remove: document, passage or sentence.", common=True, value="NAME", choices=LEVELS
@@ -320,7 +320,7 @@ class IndexConfig:
         at_most=512,
     )
     max_false_positive: float = _criterion(
-        0.1, "Bits search: chance that a sentence with more changes than words_flexible is looked at.", at_least=0, at_most=1
+        0.1, "Bits search: chance that a sentence with more changes than words_flexible is examined.", at_least=0, at_most=1
     )
     words_flexible: int = _criterion(2, "Bits search: words in which a sentence may differ.", at_least=0, at_most=1000)
     min_hits: int = _criterion(3, "Known sentences that make a document a duplicate.", common=True, at_least=1)
@@ -364,7 +364,7 @@ class EngineConfig:
     )
     resume: bool = _running(
         False,
-        "Continue a killed run into the same folder. It goes on after the last finished stage; only runs with this setting "
+        "Continue a killed run into the same folder. It continues after the last finished stage; only runs with this setting "
         "store their stages.",
         common=True,
     )

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 NO_WORDS = "none"
 _FILE_ENDINGS = (".txt", ".tsv", ".csv", ".parquet")
+
+
+class ArrowStream(Protocol):
+    """What gives its rows to Arrow: pandas and Polars frames, and many others."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
 class WordSource:

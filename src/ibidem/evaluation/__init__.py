@@ -1,4 +1,4 @@
-"""How good an answer is: what was found, measured against what is true."""
+"""Evaluation: what was found, measured against ground truth."""
 
 from ibidem.evaluation.confidence import Interval
 from ibidem.evaluation.counts import CountEvaluation, CountGroup, CountScores

@@ -1,4 +1,4 @@
-"""Scores from what each pair of documents, or each document, adds to them, and how sure they are."""
+"""Scores from the contributions of pairs of documents, or documents, and their confidence intervals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def macro_scores(tallies: Figures) -> Figures:
 
 
 class Interval(NamedTuple):
-    """Between these two lies a score in 95 % of the collections that are drawn from the pairs of documents, or documents."""
+    """A score is between these two in 95 % of the samples drawn from the pairs of documents, or documents."""
 
     low: float
     high: float
@@ -62,7 +62,7 @@ def bootstrap_intervals(tallies: Figures, n_samples: int, scores: Scores = macro
 
     The same tallies give the same intervals.
     """
-    # Pairs that add the same are drawn together: how often any of them is drawn is all that matters.
+    # Pairs with equal contributions are drawn together: only how often any of them is drawn matters.
     kinds, counts = np.unique(tallies, axis=0, return_counts=True)
     random = np.random.default_rng(SEED)
     n_rows = max(1, _DRAWS_AT_ONCE // len(kinds))

@@ -44,7 +44,7 @@ class CountGroup(NamedTuple):
 class CountEvaluation(NamedTuple):
     """Scores over all and by category.
 
-    `n_ignored_…` counts rows of units that nothing is said of, `n_empty_…` passages that hold no sentence.
+    `n_ignored_…` counts rows of units that are not listed, `n_empty_…` passages that contain no sentence.
     """
 
     overall: CountGroup

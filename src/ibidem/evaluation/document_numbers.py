@@ -46,7 +46,7 @@ class Numbered(NamedTuple):
 
 
 def passage_table(passages: pa.Table | Iterable[Sequence[Any]]) -> pa.Table:
-    """Return passages as a table; rows hold a_id, a_start, a_end, b_id, b_start and b_end in this order."""
+    """Return passages as a table; rows have a_id, a_start, a_end, b_id, b_start and b_end in this order."""
     if isinstance(passages, pa.Table):
         return passages
     columns = list(zip(*passages, strict=True)) or [()] * len(PLACES)
@@ -67,7 +67,7 @@ def number_passages(truth: pa.Table, found: pa.Table, pairs: pa.Table | None) ->
     """Number the pairs of documents of all tables, and bring the sides of every passage into the order of its pair."""
     for table in (truth, found):
         if len(rows := misplaced_rows(table)):
-            raise InputError(f"passage {table.slice(rows[0], 1).select(PLACES).to_pylist()[0]} does not lie within two texts")
+            raise InputError(f"passage {table.slice(rows[0], 1).select(PLACES).to_pylist()[0]} is not inside two texts")
     sides, (of_truth, of_found), listed, n_pairs = number_pairs(truth, found, pairs)
     return Numbered(
         _in_order(truth, of_truth, sides[0] > sides[1], sides[0] == sides[1]),

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ibidem.config.surface import named
 from ibidem.errors import InputError
 from ibidem.evaluation.confidence import Figures
 from ibidem.evaluation.counts import CountEvaluation, CountGroup, Things, count_group, evaluate_things
@@ -15,8 +16,9 @@ from ibidem.evaluation.document_numbers import MAX_CHARS, NONE, Numbers, categor
 
 
 class Sentences(NamedTuple):
-    """Where sentences stand: ids of documents and their sizes, and of each sentence the number of its document, its start and
-    its end; all in characters."""
+    """Where sentences are: ids of documents and their sizes, and of each sentence the number of its document, its start and its
+    end; all in characters.
+    """
 
     ids: pa.LargeStringArray
     n_chars: Numbers
@@ -28,9 +30,10 @@ class Sentences(NamedTuple):
 def evaluate_sentences(
     truth: pa.Table, found: pa.Table, sentences: Sentences, pairs: pa.Table | None = None, n_samples: int = 0
 ) -> CountEvaluation:
-    """Measure passages by sentences: a thing is a sentence that stands in a certain other document, too.
+    """Measure passages by sentences: a thing is a sentence that is in a certain other document, too.
 
-    A passage holds a sentence if it covers at least half of its characters. Each sentence counts once for a pair of documents.
+    A passage contains a sentence if it covers at least half of its characters. Each sentence counts once for a pair of
+    documents.
     """
     _, of_row, listed, n_pairs = number_pairs(truth, found, pairs)
     counted = np.full(n_pairs, listed is None)
@@ -97,8 +100,8 @@ def evaluate_verdicts(truth: pa.Table, found: pa.Table, n_samples: int = 0) -> C
 def evaluate_clusters(truth: pa.Table, found: pa.Table, n_samples: int = 0) -> CountEvaluation:
     """Measure clusters (columns cluster id) by the pairs of documents that they put together.
 
-    A document that one of the tables does not list is a cluster of its own there. A category has the pairs of which both
-    documents belong to it. The bootstrap draws documents, each with half of every pair that it is in.
+    A document that a table does not list is a cluster by itself there. A category has the pairs of which both documents belong
+    to it. The bootstrap draws documents, each with half of every pair that it is in.
     """
     truth_ids, found_ids = _distinct_ids(truth, "the truth"), _distinct_ids(found, "the result")
     ids = pa.chunked_array([truth_ids, found_ids]).unique()
@@ -138,13 +141,13 @@ def _numbered(label: Numbers) -> tuple[int, Numbers]:
 
 
 def _held(table: pa.Table, side: str, sentences: Sentences) -> tuple[Numbers, Numbers]:
-    """Return passages and the sentences that they hold on one side, pair by pair."""
+    """Return passages and the sentences they contain on one side, by pair."""
     names = table[f"{side}_id"].combine_chunks().cast(pa.large_string())
     document = pc.index_in(names, sentences.ids)
     if document.null_count:
         name = names[document.is_null().to_pylist().index(True)].as_py()
         raise InputError(
-            f"no such document: {name}", "With --documents, give all documents of the ground truth and of the result."
+            f"no such document: {name}", f"With {named('documents')}, give all documents of the ground truth and of the result."
         )
     number = document.to_numpy(zero_copy_only=False).astype(np.int64)
     beyond = np.flatnonzero(np.asarray(table[f"{side}_end"].to_numpy(), np.int64) > sentences.n_chars[number])

@@ -123,7 +123,7 @@ class _Scorer:
         n_meetings = self._n_meetings[of_truth]
         true_pair, found_pair = self._truth.pair[of_truth], self._found.pair[of_found]
         of_pairs = of_pairs.copy()
-        of_pairs[true_pair] = of_pairs[found_pair] = True  # a pair may hold more than one category
+        of_pairs[true_pair] = of_pairs[found_pair] = True  # a pair may have more than one category
         n_pairs = len(of_pairs)
         tallies: Figures = np.stack(
             [
@@ -242,7 +242,7 @@ def _meetings_in_turn(truth: Passages, found: Passages, rows: Numbers) -> Iterat
             of_truth, of_found = of_truth[overlaps], of_found[overlaps]
         starts = np.maximum(truth.starts[:, of_truth], found.starts[:, of_found])
         ends = np.minimum(truth.ends[:, of_truth], found.ends[:, of_found])
-        shared = (starts < ends).all(axis=0)  # an empty stretch lies inside others, and shares nothing with them
+        shared = (starts < ends).all(axis=0)  # an empty stretch is inside others, and shares nothing with them
         yield Meetings(of_truth[shared], rows[of_found[shared]], starts[:, shared], ends[:, shared])
         row = next_row
         if row >= len(n_candidates):

@@ -19,7 +19,7 @@ from ibidem.evaluation.document_numbers import PLACES, misplaced_rows
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _KNOWN_FORMATS = "Give a .parquet, .jsonl or .csv table (the last two also as .gz or .zst), or a results folder."
-_MAX_CELL_CHARS = (1 << 31) - 1  # texts of passages may stand beside the places
+_MAX_CELL_CHARS = (1 << 31) - 1  # texts of passages may be beside the places
 _READ_ERRORS = (OSError, EOFError, ValueError, csv.Error, pa.ArrowException)
 
 
@@ -36,7 +36,7 @@ def read_pairs(path: Path) -> pa.Table:
 def read_table(path: Path, columns: Sequence[str], names: Sequence[str] = ("passages",)) -> pa.Table:
     """Return some columns of a table, and `category` if it is there.
 
-    Of a folder of results the first table of these names is read. Whatever cannot stand in a column raises, with its file and
+    Of a folder of results the first table of these names is read. Whatever cannot be in a column raises, with its file and
     line.
     """
     table_path = _table_in(path, names)
@@ -222,7 +222,7 @@ def _check_places(path: Path, table: pa.Table, unit: str, numbers: Sequence[int]
         return
     (row,) = table.slice(rows[0], 1).to_pylist()
     places = " and ".join(f"{side} [{row[f'{side}_start']}:{row[f'{side}_end']}]" for side in "ab")
-    message = f"{path}, {unit} {numbers[rows[0]]}: {places} do not lie within two texts"
+    message = f"{path}, {unit} {numbers[rows[0]]}: {places} are not inside two texts"
     raise InputError(message, "Offsets count characters from 0; the end is not included.")
 
 

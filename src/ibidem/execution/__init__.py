@@ -1,1 +1,1 @@
-"""How stages run, never what they compute: threads, disk, Spark, memory, locks."""
+"""How stages run, not what they compute: threads, disk, Spark, memory, locks."""

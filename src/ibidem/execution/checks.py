@@ -1,7 +1,6 @@
-"""What is wrong with a collection as a whole, said before the work begins.
+"""Checks of a collection as a whole, made before the work begins.
 
-The checks are rules on counts. Whoever has the documents counts them: in memory they are at hand, over many partitions every
-partition sends what it counted.
+The checks are rules about counts. In memory the counts are available; in partitions, every partition sends its counts.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import NO_TIME, Collection, Documents
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import DocumentsConfig
-from ibidem.errors import InputError, NoDocumentsError, UsageError
+from ibidem.config.surface import named
+from ibidem.errors import InputError, NoDocumentsError, NoValueError, UsageError
 from ibidem.execution.flow import AnyFlow, InMemory, Parts
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
@@ -30,23 +30,25 @@ from ibidem.model import Skipped
 
 
 class EmptySideError(NoDocumentsError):
-    """The inputs, or the reference, contain no documents; the run knows their names, and what was skipped."""
+    """The inputs or the reference contain no documents; the run knows their names and what was skipped."""
 
     def __init__(self, is_reference: bool) -> None:
         super().__init__("the reference contains no documents" if is_reference else "the inputs contain no documents")
         self.is_reference = is_reference
 
 
-class NoTimesError(InputError):
+class NoTimesError(NoValueError):
     """No record has a time in the field that the user named; the run knows whether any could not be parsed."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"no record has a time in the field '{name}'", f"Check --time-field. Accepted times: {ACCEPTED}.")
+        super().__init__(
+            f"no record has a time in the field '{name}'", f"Check {named('time_field')}. Accepted times: {ACCEPTED}."
+        )
         self.name = name
 
 
 def check_sides(n_input: int, n_reference: int, has_reference: bool) -> None:
-    """Raise EmptySideError where a side has no documents."""
+    """Raise EmptySideError if a side has no documents."""
     if n_input == 0:
         raise EmptySideError(is_reference=False)
     if has_reference and n_reference == 0:
@@ -54,14 +56,14 @@ def check_sides(n_input: int, n_reference: int, has_reference: bool) -> None:
 
 
 def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> None:
-    """Raise InputError where the user named a field for times or groups, and no record has anything in it."""
+    """Raise InputError if the user named a field for times or groups and no record has a value in it."""
     usual = DocumentsConfig()
     for setting, n_known in {"time_field": n_times, "group_field": n_groups}.items():
         name = getattr(config, setting)
         if name != getattr(usual, setting) and n_known == 0:
             if setting == "time_field":
                 raise NoTimesError(name)
-            raise InputError(f"no record has a field '{name}' with a value", "Check --group-field.")
+            raise NoValueError(f"no record has a field '{name}' with a value", f"Check {named('group_field')}.")
 
 
 def check_sentences(
@@ -71,7 +73,7 @@ def check_sentences(
     fields: DocumentsConfig | None = None,
     unique_ids: bool = True,
 ) -> None:
-    """Raise where a side has no documents, ids repeat that must not, or no record has a field that the user named."""
+    """Raise if a side has no documents, if ids that must be unique repeat, or if no record has a field that the user named."""
     if isinstance(flow, InMemory):
         check_documents(sentences.look(), flow.has_reference, unique_ids)
         if fields is not None:
@@ -83,7 +85,7 @@ def check_sentences(
 
 
 def check_shingled(flow: AnyFlow, shingled: Parts[ShingledDocuments], progress: Progress, unique_ids: bool = True) -> None:
-    """Raise where a side has no documents, or ids repeat that must not; keep the counts of documents and shingles."""
+    """Raise if a side has no documents or if ids that must be unique repeat; record the counts of documents and shingles."""
     if isinstance(flow, InMemory):
         check_documents(shingled.look(), flow.has_reference, unique_ids)
         return
@@ -96,7 +98,7 @@ def check_shingled(flow: AnyFlow, shingled: Parts[ShingledDocuments], progress: 
 
 
 def check_documents(collection: Documents, has_reference: bool, unique_ids: bool = True) -> None:
-    """Raise where a side has no documents, or, with `unique_ids`, two documents of a side have the same id."""
+    """Raise if a side has no documents or, with `unique_ids`, if two documents of a side have the same id."""
     n_input, n_documents = collection.n_input, collection.n_documents
     check_sides(n_input, n_documents - n_input, has_reference)
     if unique_ids:
@@ -106,14 +108,14 @@ def check_documents(collection: Documents, has_reference: bool, unique_ids: bool
 
 
 def check_fields(collection: Documents, config: DocumentsConfig) -> None:
-    """Raise where the user named a field for times or groups, and no document has anything in it."""
+    """Raise if the user named a field for times or groups and no document has a value in it."""
     n_groups = len(collection.groups) - collection.groups.null_count
     check_known_fields(int(np.count_nonzero(collection.times != NO_TIME)), n_groups, config)
 
 
 def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: DocumentsConfig | None = None) -> None:
-    """Raise for the counts of all partitions what `check_documents` and, with `fields`, `check_fields` raise; keep the counts
-    of documents and sentences.
+    """Raise what `check_documents` and, with `fields`, `check_fields` raise, for the counts of all partitions; record the
+    counts of documents and sentences.
     """
     n_documents, n_reference, n_sentences, n_times, n_groups = (int(column.to_numpy().sum()) for column in counts.columns)
     check_sides(n_documents - n_reference, n_reference, layout.has_reference)
@@ -123,20 +125,22 @@ def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: D
 
 
 def check_reference(inputs: Any, against: Any) -> None:
-    """Raise where a file is both an input and a reference: all of it would go."""
+    """Raise if a file is both an input and a reference: all of it would be removed."""
     sides = [
         {os.path.realpath(source.path) for source in resolve_inputs(given) if isinstance(source, FileSource)}
         for given in (inputs, against)
         if isinstance(given, (str, os.PathLike, list, tuple))
     ]
     if len(sides) == 2 and (both := sides[0] & sides[1]):
-        raise InputError(f"{min(both)} is both an input and a reference", "Give different files, or leave out --against.")
+        raise InputError(
+            f"{min(both)} is both an input and a reference", f"Give different files, or leave out {named('against')}."
+        )
 
 
 def numbers_of_pairs(
     collection: Documents, pairs: Sequence[tuple[str, str]], source: str, skipped: SkippedRecords
 ) -> NDArray[np.int64]:
-    """Return pairs of ids as pairs of document numbers. Pairs of documents that are not there are skipped records."""
+    """Return pairs of ids as pairs of document numbers. Pairs with unknown documents become skipped records."""
     number_of = {name: number for number, name in enumerate(collection.ids.to_pylist())}
     found: dict[tuple[int, ...], tuple[int, ...]] = {}
     for position, pair in enumerate(pairs, start=1):

@@ -1,4 +1,4 @@
-"""How kernels are compiled: the numba decorators that all stages share, and the one helper that makes arrays grow."""
+"""How kernels are compiled: the numba decorators that all stages share, and the one helper that grows arrays."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
@@ -13,17 +13,17 @@ from numba import njit
 from numba.core.caching import FunctionCache
 from numba.core.options import DefaultOptions
 
-# For kernels that only kernels call and that make no arrays. Without wrappers for Python they compile in half the time,
-# without reference counts they run several times as fast. Options that a version of numba lacks are left away.
+# For kernels that only kernels call and that make no arrays. Without Python wrappers they compile in half the time; without
+# reference counts they run several times as fast. Options that a numba version lacks are left out.
 _INNER_OPTIONS = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "no_rewrites": True}
 _KNOWN_OPTIONS: dict[str, Any] = {name: value for name, value in _INNER_OPTIONS.items() if hasattr(DefaultOptions, name)}
 inner_kernel = njit(nogil=True, error_model="numpy", **_KNOWN_OPTIONS)
-# For small ones in the innermost loops: a call hands on every field of every array.
+# For small ones in the innermost loops: a call passes every field of every array.
 inlined_kernel = njit(nogil=True, error_model="numpy", forceinline=True, **_KNOWN_OPTIONS)
 
 
 class _KernelCache(FunctionCache):
-    """Numba's cache on disk. A run can do without it: kernels that cannot be read or stored there are compiled."""
+    """Numba's cache on disk. It is optional: kernels that cannot be read from it or stored in it are compiled."""
 
     @contextmanager
     def _guard_against_spurious_io_errors(self) -> Iterator[None]:
@@ -32,19 +32,19 @@ class _KernelCache(FunctionCache):
 
 
 def _cached(**options: Any) -> Callable[[Any], Any]:
-    """Return a decorator that compiles a function and keeps what was compiled on disk, where there is a place for it."""
+    """Return a decorator that compiles a function and caches the result on disk if possible."""
     compiled = njit(nogil=True, **options)
 
     def decorate(function: Any) -> Any:
         kernel = compiled(function)
-        with suppress(RuntimeError):  # neither the package nor the home folder can be written
+        with suppress(RuntimeError):  # neither the package nor the home folder is writable
             kernel._cache = _KernelCache(function)
         return kernel
 
     return decorate
 
 
-# For kernels that Python calls and that make no arrays either.
+# For kernels that Python calls and that make no arrays.
 outer_kernel = _cached(error_model="numpy", **{**_KNOWN_OPTIONS, "no_cpython_wrapper": False})
 # For kernels that Python calls and that make arrays.
 growing_kernel = _cached()
@@ -52,7 +52,7 @@ growing_kernel = _cached()
 
 @growing_kernel
 def twice(column):
-    """Return a copy of the column with twice the room. A loop: slices would take numba seconds to compile."""
+    """Return a copy of the column with twice the room. It is a loop because slices take numba seconds to compile."""
     larger = np.empty(2 * len(column), column.dtype)
     for i in range(len(column)):
         larger[i] = column[i]

@@ -1,4 +1,4 @@
-"""Files and names on disk for good: what a run has reported as written survives a power cut.
+"""Durable files and names: what a run has reported as written survives a power cut.
 
 A file that was written may be lost until it is synced, and a file that was synced can still lose its name until its folder is.
 """
@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-_NOTHING_TO_SYNC = (errno.EINVAL, errno.ENOTSUP)  # some network file systems cannot do it, nor do they need it
-_AT_ONCE = 8  # a file system with a journal writes many files for little more than one, if they come together
+_NOTHING_TO_SYNC = (errno.EINVAL, errno.ENOTSUP)  # some network file systems neither support nor need it
+_AT_ONCE = 8  # a journaling file system syncs many files together for little more than one
 
 
 def sync_file(path: Path) -> None:
@@ -58,12 +58,12 @@ def make_folder(folder: Path) -> None:
         missing.append(place)
     folder.mkdir(parents=True, exist_ok=True)
     for place in reversed(missing):
-        with suppress(PermissionError):  # one may write to a folder and not read it
+        with suppress(PermissionError):  # a folder may be writable but not readable
             sync_folder(place.parent)
 
 
 def replace_file(aside: Path, path: Path) -> None:
-    """Give a file that was written aside its name; both content and name are on disk when this returns."""
+    """Rename a temporary file to its final name; content and name are durable when this returns."""
     sync_file(aside)
     os.replace(aside, path)
     with suppress(PermissionError):

@@ -1,6 +1,6 @@
 """How data flows from stage to stage: as one part in memory, or in many partitions on disk or on Spark.
 
-Stages hand `Parts` to one another. In memory a part is the object itself, and a stage calls its core. In partitions a part is
+Stages pass `Parts` to one another. In memory, a part is the object itself, and a stage calls its core. In partitions, a part is
 tables, and a stage calls its exchange: *mappers*, which see batches in any grouping, and *reducers*, which see everything that
 was sent to one partition, in any order of rows. Both must give the same rows however often they run: a lost task runs again.
 """
@@ -22,8 +22,8 @@ from ibidem.execution.tasks import RunTasks
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
-MOST_BLOCK_BYTES = 4 << 20  # engines hold many blocks at a time, and some of them twice
-_MOST_ORDERED_BYTES = 32 << 20  # what is put in order is there twice meanwhile
+MOST_BLOCK_BYTES = 4 << 20  # engines have many blocks in memory at a time, some of them twice
+_MOST_ORDERED_BYTES = 32 << 20  # sorting takes twice the memory
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class PartedTable:
-    """A table that a stage gave, wherever its rows lie. `handle` is the engine's own; None: there are none."""
+    """A table made by a stage, wherever its rows are. `handle` belongs to the engine; None: no rows."""
 
     name: str
     schema: pa.Schema
@@ -49,14 +49,14 @@ Reducer = Callable[[int, Mapping[str, pa.Table]], Iterable[Sent]]
 Inputs = Mapping[str, PartedTable | Sequence[PartedTable]]
 Answer = Callable[[pa.Table, Mapping[str, pa.Table]], pa.Table | tuple[pa.Table, NDArray[np.int64]]]
 
-# What documents are read from: a `Stream` in memory, stored rows on disk, scans on Spark.
+# Where documents are read from: a `Stream` in memory, stored rows on disk, scans on Spark.
 Source: TypeAlias = Any
-ASKER = pa.field("asker", pa.int32())  # of a question: the partition that wants the answer
+ASKER = pa.field("asker", pa.int32())  # in a question: the partition that wants the answer
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Documents as they are read, in batches: those of the inputs, then those of the reference; and how large the files are."""
+    """Documents as they are read, in batches: first the inputs, then the reference; and the size of the files."""
 
     batches: Iterator[pa.RecordBatch]
     reference: Iterator[pa.RecordBatch]
@@ -71,7 +71,7 @@ class Stream:
 class InMemory:
     """The whole collection is one part in memory: no exchange is needed, and cores share their work among threads.
 
-    `disk` says what may be used of the disk, should columns outgrow memory all the same.
+    `disk` is the budget in case columns outgrow memory after all.
     """
 
     run_tasks: RunTasks
@@ -115,10 +115,10 @@ AnyFlow: TypeAlias = InMemory | Flow
 
 @dataclass
 class Parts(Generic[T]):
-    """What one stage hands to the next: in memory the value itself, in partitions the tables that it is stored as.
+    """What one stage passes to the next: in memory, the value itself; in partitions, the tables it is stored in.
 
-    `look` and `table` read it. `take` and `take_table` are its last use: the memory or the files are released as soon as
-    the stage that took it is done with it.
+    `look` and `table` read it. `take` and `take_table` are its last use: its memory or files are released as soon as the stage
+    is done with it.
     """
 
     value: T | None = None
@@ -153,7 +153,7 @@ class Parts(Generic[T]):
 
 
 class Sender(Protocol[T_contra]):
-    """What a later stage wants sent while a part is at hand, so that nobody has to read the part again for it."""
+    """What a later stage wants sent while a part is being read, so that it need not be read again."""
 
     @property
     def gives(self) -> Mapping[str, pa.Schema]:
@@ -166,7 +166,7 @@ class Sender(Protocol[T_contra]):
 
 
 def n_unread_bytes(source: Source) -> int | None:
-    """Return how much the first stage still has to read, where that is known: in partitions documents were read before."""
+    """Return how much the first stage still has to read, if known; in partitions, documents have already been read."""
     return source.n_bytes if isinstance(source, Stream) else None
 
 
@@ -183,9 +183,9 @@ def lookup(
 ) -> PartedTable:
     """Answer questions at the homes of their keys; each answer, a row of `schema`, goes to the partition that asked.
 
-    `asked` was sent to the homes of the keys; its columns are up to the caller, but for `ASKER`. At every home with questions
-    `answer` gets them and what is `known` there, and returns a row for each of them, in their order; or rows, and which
-    question each of them answers: some questions may have no answer. With nothing known, the questions answer one another.
+    `asked` was sent to the homes of the keys; its columns are up to the caller, except `ASKER`. At every home with questions,
+    `answer` receives them and what is `known` there, and returns one row per question, in order; or rows together with the
+    question each one answers, as some questions may have no answer. With nothing known, the questions answer one another.
 
     An answer says which question it belongs to, by its key or a row number: askers get their answers in any order.
     """
@@ -205,7 +205,7 @@ def lookup(
 
 
 def record_batches(given: Iterator[pa.Table | pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield what a mapper is given as record batches: stored documents come as tables, those of an engine as batches."""
+    """Yield the input of a mapper as record batches: stored documents come as tables, those of an engine as batches."""
     for part in given:
         if isinstance(part, pa.RecordBatch):
             yield part
@@ -223,7 +223,7 @@ class Routed:
 
 
 def routed(sent: Sent) -> Iterator[Routed]:
-    """Yield rows put in order by their partitions, as many at a time as may be there twice meanwhile."""
+    """Yield rows sorted by partition, in portions small enough to be in memory twice."""
     if sent.rows.num_rows == 0:
         return
     if isinstance(sent.to, (int, np.integer)):
@@ -241,7 +241,7 @@ def routed(sent: Sent) -> Iterator[Routed]:
 
 
 def pieces(sent: Sent) -> Iterator[tuple[int, pa.Table]]:
-    """Yield the rows of each partition, in pieces that are small enough to be sent."""
+    """Yield the rows of each partition in pieces small enough to send."""
     for part in routed(sent):
         for partition, (begin, end) in zip(part.partitions.tolist(), pairwise(part.bounds.tolist()), strict=True):
             yield from ((partition, piece) for piece in small(part.table.slice(begin, end - begin), MOST_BLOCK_BYTES))
@@ -258,12 +258,12 @@ def small(table: pa.Table, most_bytes: int) -> Iterator[pa.Table]:
 
 
 def order_of(numbers: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the order of whole numbers from 0 on, equal ones as they stand. Those of two bytes are sorted by counting."""
+    """Return the stable order of non-negative integers. Those of two bytes are sorted by counting."""
     is_small = len(numbers) == 0 or int(numbers.max()) <= np.iinfo(np.uint16).max
     order: NDArray[np.int64] = np.argsort(numbers.astype(np.uint16) if is_small else numbers, kind="stable")
     return order
 
 
 def route_by_hash(keys: NDArray[np.uint64], n_partitions: int) -> NDArray[np.int64]:
-    """Return the partition of each key; keys are hashes already."""
+    """Return the partition of each key; keys are already hashes."""
     return ((keys >> np.uint64(11)) % np.uint64(n_partitions)).astype(np.int64)

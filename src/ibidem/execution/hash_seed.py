@@ -1,4 +1,4 @@
-"""Which seed the hashes of a run are made with, where the user has chosen none."""
+"""The seed for the hashes of a run, if the user has not chosen one."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from ibidem.columns.hashes import DRAWN, draw_seed
 from ibidem.config import EXACT_METHODS, Config
 from ibidem.config.sampling_plan import SamplingPlan
 
-_METHODS = (*EXACT_METHODS, "pairs", "imatch")  # those that find the same with every seed
+_METHODS = (*EXACT_METHODS, "pairs", "imatch")  # these find the same with every seed
 
 
 def with_seed(verb: str, config: Config, plan: SamplingPlan | None = None, earlier: int | None = None) -> Config:
     """Return the settings with a seed: the one that was chosen, that of the `earlier` run that is resumed, or a new secret one.
 
-    Where other hashes lead to other results, and nothing is removed, it is 0: the same inputs give the same results then.
+    If the results depend on the hashes and nothing is removed, it is 0, so that the same inputs give the same results.
     """
     if config.sentences.hash_seed != DRAWN:
         return config
@@ -22,9 +22,9 @@ def with_seed(verb: str, config: Config, plan: SamplingPlan | None = None, earli
 
 
 def _depends_on_hashes(verb: str, config: Config, plan: SamplingPlan | None) -> bool:
-    """Say whether a seed decides what is found: which shingles are sampled, which of equally frequent words count."""
+    """Return whether the seed influences what is found: which shingles are sampled, which of equally frequent words count."""
     if verb == "dedup":
-        return False  # a text that was made to collide would remove another
+        return False  # a crafted collision would remove another text
     if verb == "cluster":
         settings = config.resemblance
         return plan is not None or settings.sample_every > 1 or settings.method not in _METHODS

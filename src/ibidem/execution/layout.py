@@ -1,4 +1,4 @@
-"""Where documents live: their numbers, and the partition that each one is at home in."""
+"""Where documents live: their numbers, and the home partition of each."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Layout:
-    """Documents are numbered as their records stand in the sources, those of the reference from `n_input` on.
+    """Documents are numbered in the order of their records in the sources, those of the reference from `n_input` on.
 
-    Neighbours live together: partition p holds the p-th part of the numbers, or those from `first_of_home[p]` on, so what is
-    in order inside of each partition is in order over all of them.
+    Neighbours live together: partition p has the p-th part of the numbers, or those from `first_of_home[p]` on, so what is in
+    order inside each partition is in order over all of them.
 
-    Two documents meet in the *bucket* of the earlier one's home and the later one's *region*: so many homes that follow one
-    another. If these are far apart, of the first home of the earlier one's region: what stands in many homes would have to be
-    sent to very many buckets otherwise. Where all homes are one region (0), buckets are homes.
+    Two documents meet in a *bucket*: the home of the earlier one combined with the *region* of the later one, a number of
+    consecutive homes. If the two are far apart, the first home of the earlier one's region replaces its home: otherwise text in
+    many homes would have to be sent to very many buckets. If all homes are one region (0), buckets are homes.
     """
 
     n_records: int
@@ -28,7 +28,7 @@ class Layout:
 
     @property
     def n_regions(self) -> int:
-        """Number of regions: so many homes that follow one another."""
+        """Number of regions, which are groups of consecutive homes."""
         return -(-self.n_partitions // self.homes_per_region) if self.homes_per_region else 1
 
     def region(self, homes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -36,12 +36,12 @@ class Layout:
         return homes // (self.homes_per_region or self.n_partitions)
 
     def is_far(self, bucket: int) -> bool:
-        """Whether the regions whose documents meet in a bucket are no neighbours."""
+        """Return whether the regions whose documents meet in a bucket are not neighbours."""
         home, region = divmod(bucket, self.n_regions)
         return self.homes_per_region > 0 and region - home // self.homes_per_region > 1
 
     def is_leading(self, bucket: int, documents: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which documents of a bucket are the earlier ones, with which all others are paired."""
+        """Return which documents of a bucket are the earlier ones, which are paired with all others."""
         home = bucket // self.n_regions
         homes = self.home(documents)
         leading: NDArray[np.bool_] = homes == home

@@ -1,4 +1,4 @@
-"""One process at a time: a lock on a file that the operating system frees however its holder ends."""
+"""One process at a time: a file lock that the operating system releases however its owner ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_CONTENT_BYTES = 100
 
 
 class HeldByAnotherError(Exception):
-    """Somebody else holds the lock; `who` and `since` say what is known of it."""
+    """Another process has the lock; `who` and `since` say what is known about it."""
 
     def __init__(self, who: str, since: str) -> None:
         super().__init__(f"{who} is using it{since}")
@@ -24,11 +24,11 @@ class HeldByAnotherError(Exception):
 
 
 class FileLock:
-    """Holds a file inside a `with` block; whoever else asks is turned away at once, with a HeldByAnotherError.
+    """Locks a file inside a `with` block; anyone else gets a HeldByAnotherError at once.
 
-    It excludes other processes and other threads of this one alike: each lock opens the file anew, and the lock belongs to
-    what was opened. What keeps the file from being opened or written is an OSError. With the descriptor of an open folder
-    (`dir_fd`), the file is the one of that name there, wherever the path leads.
+    It excludes other processes and other threads alike: each lock opens the file again, and the lock belongs to the open file.
+    If the file cannot be opened or written, OSError is raised. With the descriptor of an open folder (`dir_fd`), the file is
+    the one of that name in that folder, wherever the path leads.
     """
 
     def __init__(self, path: Path, dir_fd: int | None = None) -> None:
@@ -42,7 +42,7 @@ class FileLock:
             descriptor = os.open(self._target, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666, dir_fd=self._dir_fd)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if not self._is_the_file(descriptor):  # its last holder has removed it meanwhile
+                if not self._is_the_file(descriptor):  # its last owner has removed it
                     os.close(descriptor)
                     continue
                 now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
@@ -60,18 +60,18 @@ class FileLock:
             return self
 
     def __exit__(self, *problem: object) -> None:
-        # The file stays, unless its holder removes it: whoever gets a lock looks whether it is still the file of that name.
+        # The file stays unless its owner removes it: whoever gets a lock checks that it is still the file of that name.
         descriptor, self._descriptor = self._descriptor, -1
-        with suppress(OSError):  # only so that the next one to be turned away is not told of this process
+        with suppress(OSError):  # only so that the next refusal does not name this process
             os.ftruncate(descriptor, 0)
         try:
-            # Closing alone would leave the lock with processes forked meanwhile, which share what was opened.
+            # Closing alone would leave the lock with forked processes, which share the open file.
             fcntl.flock(descriptor, fcntl.LOCK_UN)
         finally:
             os.close(descriptor)
 
     def is_held(self) -> bool:
-        """Tell whether this still keeps others out: whoever deletes the file lets the next one lock a file of its own."""
+        """Return whether this still excludes others: if the file is deleted, another process can lock a new one."""
         return self._descriptor >= 0 and self._is_the_file(self._descriptor)
 
     def _is_the_file(self, descriptor: int) -> bool:
@@ -82,7 +82,7 @@ class FileLock:
 
 
 def _held_by_another(descriptor: int) -> HeldByAnotherError:
-    # Empty when the holder has only just come: then nothing is known of it.
+    # Empty if the owner has only just locked it.
     content = _CONTENT.fullmatch(os.pread(descriptor, _MAX_CONTENT_BYTES, 0))
     if content is None:
         return HeldByAnotherError("another process", "")

@@ -1,4 +1,4 @@
-"""How much memory this process may use, and has."""
+"""How much memory this process may use, and how much it uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ibidem.config.quantities import memory_bytes
 
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _UNKNOWN = 4 << 30
-_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # as glibc's malloc.h names them
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # as named in glibc's malloc.h
 
 
 def machine_memory() -> int:
@@ -36,7 +36,7 @@ def machine_memory() -> int:
 
 
 def _room_for_addresses() -> int:
-    """Return what `ulimit -v` leaves to this process: addresses that it has reserved and does not use count, too."""
+    """Return the address space that `ulimit -v` leaves to this process; reserved but unused addresses count, too."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return sys.maxsize
@@ -48,7 +48,7 @@ def _room_for_addresses() -> int:
 
 
 def _own_limits() -> Iterator[str]:
-    """Yield where the limits of this process's own group, and of those above it, stand."""
+    """Yield the files with the limits of this process's control group and of those above it."""
     try:
         groups = Path("/proc/self/cgroup").read_text("utf-8").splitlines()
     except (OSError, ValueError):
@@ -62,14 +62,14 @@ def _own_limits() -> Iterator[str]:
 
 
 def allowed_memory(memory: str) -> int:
-    """Return the bytes that the setting `memory` allows a run: what it says, or, auto, three quarters of what there is."""
+    """Return the bytes that the setting `memory` allows a run; auto is three quarters of what there is."""
     return memory_bytes(memory) or machine_memory() * 3 // 4
 
 
 def use_system_memory() -> None:
     """Have Arrow allocate through the system's C library, in the whole process.
 
-    Arrow's own allocators keep freed memory back: on 432 MB of text the system's peaks 120 MB lower, at the same speed.
+    Arrow's own allocators keep freed memory: on 432 MB of text the system's peaks 120 MB lower, at the same speed.
     """
     pa.set_memory_pool(pa.system_memory_pool())
 
@@ -80,7 +80,7 @@ def release_unused() -> None:
 
 
 def give_back_memory() -> None:
-    """Give memory that was freed back to the system, where its C library can be told so."""
+    """Return freed memory to the system, if the C library supports it."""
     release_unused()
     trim = getattr(_c_library(), "malloc_trim", None)
     if trim is not None:
@@ -88,7 +88,7 @@ def give_back_memory() -> None:
 
 
 def keep_little_memory() -> None:
-    """Let the C library hand back large pieces of memory as soon as they are freed, and threads share two heaps."""
+    """Make the C library return large blocks as soon as they are freed, and threads share two heaps."""
     set_option = getattr(_c_library(), "mallopt", None)
     if set_option is not None:
         set_option(_MMAP_THRESHOLD, 32 << 20)
@@ -104,12 +104,12 @@ def _c_library() -> Any:
 
 
 def is_used_memory_known() -> bool:
-    """Say whether the system tells what a process has now; elsewhere `used_memory` is the most that it has had."""
+    """Return whether the system reports current memory; elsewhere `used_memory` is the peak."""
     return Path("/proc/self/statm").exists()
 
 
 def used_memory() -> int:
-    """Return the bytes of memory that this process has now."""
+    """Return the bytes of memory that this process uses now."""
     try:
         return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
@@ -117,6 +117,6 @@ def used_memory() -> int:
 
 
 def peak_memory() -> int:
-    """Return the most bytes of memory that this process has had."""
+    """Return the peak memory of this process in bytes."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024

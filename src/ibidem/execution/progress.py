@@ -1,4 +1,4 @@
-"""What a run tells while it works: stages, counts, timings. The plain one only keeps them; the terminal one also shows them."""
+"""Progress of a run: stages, counts, timings. This class only records them; the terminal's version also shows them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a stage that was stored: what it read and wrote, how long it took, and what lies on disk after it."""
+    """A finished step of a stage on disk: what it read and wrote, how long it took, and the disk use after it."""
 
     name: str
     seconds: float
@@ -29,7 +29,7 @@ class Progress:
         self.forget()
 
     def forget(self) -> None:
-        """Forget what was counted and timed: the run begins anew."""
+        """Forget counts and timings: the run starts over."""
         self.counts.clear()
         self.counts.update(documents=0, sentences=0)
         self.timings.clear()
@@ -37,7 +37,7 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str, n_bytes: int | None = None) -> Iterator[None]:
-        """Time a stage; `n_bytes` is the input that it will read, where known."""
+        """Time a stage; `n_bytes` is the size of its input, if known."""
         begin = time.perf_counter()
         self.begin_stage(name, n_bytes)
         try:
@@ -47,15 +47,15 @@ class Progress:
             self.end_stage(name)
 
     def count(self, **numbers: int) -> None:
-        """Keep numbers for `run.json`."""
+        """Record counts for `run.json`."""
         self.counts.update(numbers)
 
     def use(self, **numbers: int) -> None:
-        """Keep numbers of bytes that the run used, for `run.json`."""
+        """Record how many bytes the run used, for `run.json`."""
         self.resources.update(numbers)
 
     def tell(self, message: str) -> None:
-        """Say something that the user should know while the run lasts."""
+        """Tell the user something during the run."""
 
     def add_step(self, step: Step) -> None:
         """Note that a step of a stage has ended."""

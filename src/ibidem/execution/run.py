@@ -1,4 +1,4 @@
-"""One run of a verb: its inputs and settings, what it reads, and what it keeps track of. In memory, on disk or on Spark."""
+"""One run of a verb, in memory, on disk or on Spark: its inputs and settings, what it reads, and what it records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
-from ibidem.errors import InputError, NoDocumentsError
+from ibidem.errors import InputError, NoDocumentsError, NoValueError
 from ibidem.execution.checks import EmptySideError, NoTimesError
 from ibidem.execution.disk_limit import DiskBudget, disk_budget
 from ibidem.execution.flow import AnyFlow, InMemory, Source, Stream
@@ -23,6 +23,7 @@ from ibidem.formats import describe_inputs, input_size, read_batches, times
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.inputs import given_names, resolve_inputs, source_names, without_iterators
 from ibidem.formats.jobs import SkippedRecords, UnreadTimes
+from ibidem.formats.known_fields import fields_seen
 from ibidem.formats.sources import FileSource, FileState, file_states
 
 TableT_co = TypeVar("TableT_co", covariant=True)
@@ -30,11 +31,11 @@ AnyRun = TypeVar("AnyRun", bound="Run[Any]")
 
 
 class OutgrownError(Exception):
-    """There is more text than a run in memory may hold."""
+    """There is more text than fits a run in memory."""
 
 
 class Run(Generic[TableT_co]):
-    """What every run has, wherever it works. Used in a with block; `flow` is there once the inputs were read."""
+    """What every run has, wherever it works. Use it in a with block; `flow` is set once the inputs have been read."""
 
     flow: AnyFlow
 
@@ -57,17 +58,25 @@ class Run(Generic[TableT_co]):
             raise InputError(
                 f"no time in the field '{error.name}' could be parsed, such as {first}", error.next_step
             ) from error
+        if isinstance(error, NoValueError) and (fields := self._fields_seen()):
+            raise NoValueError(error.message + fields, error.next_step) from error
 
     def read(self, fields: DocumentsConfig, to_copy: bool = False) -> Source:
         """Return the documents for the first stage. `to_copy`: the inputs will be read again, for a cleaned copy."""
         raise NotImplementedError
 
     def facts(self) -> dict[str, Any]:
-        """Return what every result says of its run."""
+        """Return what every result records about its run."""
         raise NotImplementedError
 
     def _explain_skipped(self, side: Any) -> str:
+        if not self.skipped.records and not given_names(side):
+            return "Pass at least one document. A generator can be read only once."
         return self.skipped.explain(None if self.against is None else source_names(side))
+
+    def _fields_seen(self) -> str:
+        """Return which fields the inputs have, to be added to a message."""
+        return fields_seen(self.inputs, self.config.documents.encoding)
 
     def _first_unread_time(self) -> str | None:
         """Return a time that could not be parsed, and where it is."""
@@ -77,7 +86,7 @@ class Run(Generic[TableT_co]):
 class LocalRun(Run[pa.Table]):
     """A run on this machine, which reads its inputs itself.
 
-    `states` are the states of files that will be copied, from before they were read.
+    `states` are the states of files to be copied, taken before they were read.
     """
 
     def __init__(self, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
@@ -86,7 +95,7 @@ class LocalRun(Run[pa.Table]):
         self._unread_times: list[UnreadTimes] = []
 
     def facts(self) -> dict[str, Any]:
-        """Return what every result says of its run."""
+        """Return what every result records about its run."""
         reference = [] if self.against is None else describe_inputs(self.against, is_reference=True)
         return {
             "skipped": self.skipped.records,
@@ -105,7 +114,7 @@ class LocalRun(Run[pa.Table]):
         self.states = file_states(resolve_inputs(without_iterators(self.inputs)))
 
     def _notices(self) -> list[str]:
-        """Return what the user should know of the inputs, in words."""
+        """Return messages for the user about the inputs."""
         if not self._unread_times:
             return []
         count, first = sum(unread.count for unread in self._unread_times), self._unread_times[0].first
@@ -124,7 +133,7 @@ class LocalRun(Run[pa.Table]):
 
 
 class MemoryRun(LocalRun):
-    """A run whose collection is in memory. More text than `most_text_bytes` is an OutgrownError."""
+    """A run whose collection is in memory. More text than `most_text_bytes` raises OutgrownError."""
 
     flow: InMemory
 
@@ -136,7 +145,7 @@ class MemoryRun(LocalRun):
         self._n_text_bytes = 0
         self._threads = Threads(config.engine.workers)
         folder = config.engine.tmp_folder or tempfile.gettempdir()
-        # Not a method: a run that its own flow leads to would keep the inputs in memory until Python looks for cycles.
+        # Not a method: a reference from the flow back to the run would keep the inputs in memory until Python collects cycles.
         disk = partial(disk_of_run, inputs, against, config, folder)
         self.flow = InMemory(self._threads.run_tasks, against is not None, disk)
 
@@ -145,7 +154,7 @@ class MemoryRun(LocalRun):
         super().__exit__(kind, error, trace)
 
     def read(self, fields: DocumentsConfig, to_copy: bool = False) -> Stream:
-        """Return the documents as a stream: they are read while the first stage works on them."""
+        """Return the documents as a stream, read while the first stage works on them."""
         if to_copy:
             self._note_states()
         stream = self._stream(fields)
@@ -160,7 +169,7 @@ class MemoryRun(LocalRun):
 
 
 def disk_of_run(inputs: Any, against: Any, config: Config, folder: str) -> DiskBudget:
-    """Return what a run may use of the disk for temporary files. Standard input that was stored to be read twice counts."""
+    """Return the disk budget of a run for temporary files. Stored standard input counts."""
     budget = disk_budget(config.engine.max_disk, folder, _size_of(inputs, against))
     for source in resolve_inputs(without_iterators(inputs)):
         if isinstance(source, FileSource) and source.name == STDIN and source.stored is not None:

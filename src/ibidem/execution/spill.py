@@ -1,4 +1,4 @@
-"""One long column that is held in memory as long as it fits, and in a temporary file from then on."""
+"""One long column that stays in memory as long as it fits, and moves to a temporary file after that."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.errors import no_room
-from ibidem.execution.disk_limit import DiskBudget
+from ibidem.execution.disk_limit import DiskBudget, no_room
 
 
 @contextmanager
 def temporary_folder(parent: str | None) -> Iterator[Path]:
-    """Yield a folder that vanishes with the block."""
+    """Yield a folder that is deleted after the block."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="ibidem-", dir=parent)
     except OSError as error:
@@ -28,9 +27,9 @@ def temporary_folder(parent: str | None) -> Iterator[Path]:
 
 
 class SpillingColumn:
-    """Grows by parts. Beyond `max_bytes` it lies in a file of `folder` that vanishes with the process, however that ends.
+    """Grows in parts. Beyond `max_bytes` it is in a file in `folder` that disappears with the process, however that ends.
 
-    `disk` counts the bytes of the file, as `what`.
+    `disk` counts the bytes of the file under the name `what`.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class SpillingColumn:
         end = self._length + len(part)
         if self._file is None and end * self._column.itemsize <= self._max_bytes:
             if end > len(self._column):
-                # One block that grows: nothing is ever there twice.
+                # One growing block: nothing is in memory twice.
                 self._column.resize(max(end, len(self._column) * 3 // 2), refcheck=False)
             self._column[self._length : end] = part
         else:
@@ -70,7 +69,7 @@ class SpillingColumn:
         self._length = end
 
     def finish(self) -> NDArray[Any]:
-        """Return all values; on disk they are mapped into memory, to be read in order."""
+        """Return all values; a file is mapped into memory, to be read in order."""
         if self._file is None:
             self._column.resize(self._length, refcheck=False)
             return self._column

@@ -1,4 +1,4 @@
-"""Whether a run fits into memory, or is done in parts that are stored on disk."""
+"""Whether a run fits into memory or works in parts on disk."""
 
 from __future__ import annotations
 
@@ -8,36 +8,38 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ibidem.config import METHODS_IN_PARTS, Config
-from ibidem.errors import UsageError, no_room
+from ibidem.config.surface import given, named
+from ibidem.errors import UsageError
+from ibidem.execution.disk_limit import no_room
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
 from ibidem.formats.inputs import resolve_inputs, without_iterators
 from ibidem.formats.registry import PARQUET
 from ibidem.formats.sources import FileSource, Source
 
-# Memory that a run takes for each byte of its inputs, measured on the large collections of `benchmarks/speed.py`.
+# Memory that a run takes per byte of input, measured on the large collections of `benchmarks/speed.py`.
 _MEMORY_A_BYTE = {"find-exact": 5, "find": 6, "cluster": 5, "dedup-document": 5, "dedup": 5}
 _MEMORY_BEFORE = 300_000_000  # the program itself
-_TEXT_A_STORED_BYTE = {".gz": 5, ".zst": 5, PARQUET: 3}  # what is packed takes more room when it is unpacked
+_TEXT_A_STORED_BYTE = {".gz": 5, ".zst": 5, PARQUET: 3}  # how far compressed data expands
 
 
 def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progress: Progress) -> int | None:
-    """Return how many bytes of text a run may hold in memory, or None if it is to be done in parts.
+    """Return how many bytes of text a run may keep in memory, or None if it has to work in parts.
 
-    It is if it needs more memory than it may use, if parts or stages that last are asked for, or if a limit is set and nobody
-    knows how much there will be. Files that turn out larger than they look can be read again, in parts; nothing else can.
+    It has to if it needs more memory than it may use, if partitions or durable stages are requested, or if a limit is set and
+    the size is unknown. Files that turn out larger than they look can be read again, in parts; nothing else can.
     """
     engine = config.engine
-    if engine.tmp_folder is not None and not engine.resume:  # where an earlier run has stored its stages is known
+    if engine.tmp_folder is not None and not engine.resume:  # when resuming, the place of the stages is known
         try:
-            os.scandir(engine.tmp_folder).close()  # also if nothing will be stored: a slip of the pen should be seen at once
+            os.scandir(engine.tmp_folder).close()  # even if nothing will be stored: a typo should be noticed at once
         except OSError as error:
             raise no_room(engine.tmp_folder, error) from error
     sides = [inputs] if against is None else [inputs, against]
     sources = resolve_inputs(without_iterators(sides))
     needed = None if _holds_iterator(sides) else _needed_memory(verb, sources, config)
     allowed = allowed_memory(engine.memory)
-    if needed is None:  # a stream: whoever sets a limit wants it to hold
+    if needed is None:  # a stream: a limit that was set must be kept
         outgrows = engine.memory != "auto"
     else:
         outgrows = needed > allowed
@@ -46,7 +48,7 @@ def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progres
         if not reason:
             return None
         if engine.resume:
-            raise UsageError(f"{reason}; such a run cannot be resumed", "Leave out --resume.")
+            raise UsageError(f"{reason}; such a run cannot be resumed", f"Leave out {given('resume', True)}.")
         progress.tell(f"{reason}, which may need more memory than allowed")
     is_stream = not all(isinstance(source, FileSource) and source.n_bytes is not None for source in sources)
     if is_stream or reason:
@@ -55,17 +57,17 @@ def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progres
 
 
 def _why_in_memory(verb: str, config: Config) -> str:
-    """Say what cannot be done in parts, or nothing."""
+    """Return what cannot be done in parts, if anything."""
     if verb == "find" and config.alignment.align:
-        return "--align keeps the collection in memory"
+        return f"{named('align')} keeps the collection in memory"
     by_shingles = verb == "cluster" or (verb == "dedup" and config.cleaning.level == "document")
     if by_shingles and config.resemblance.method not in METHODS_IN_PARTS:
-        return f"--method {config.resemblance.method} keeps the collection in memory"
+        return f"{given('method', config.resemblance.method)} keeps the collection in memory"
     return ""
 
 
 def _needed_memory(verb: str, sources: Sequence[Source], config: Config) -> int | None:
-    """Return about how much memory a run takes, or None if the size of an input is not known."""
+    """Estimate the memory of a run; None if the size of an input is not known."""
     total = 0
     for source in sources:
         if not isinstance(source, FileSource):

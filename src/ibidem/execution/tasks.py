@@ -1,4 +1,4 @@
-"""How a stage hands its work to an engine: as parts, run in any order, whose outcomes come back in theirs."""
+"""How a stage gives its work to an engine: as parts, run in any order, whose outcomes come back in the order of the parts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_COST = 500  # each part takes some ten microseconds to hand out, however little there is to do
+LEAST_COST = 500  # handing out a part takes about ten microseconds, however small it is
 Part = TypeVar("Part")
 Outcome = TypeVar("Outcome")
 
 
 class RunTasks(Protocol):
-    """One function over the parts of a stage; outcomes come in the order of the parts."""
+    """Runs one function over the parts of a stage; outcomes come in the order of the parts."""
 
     def __call__(self, function: Callable[[Part], Outcome], parts: Iterable[Part]) -> Iterator[Outcome]:
         """Run the function over all parts."""
@@ -23,7 +23,7 @@ class RunTasks(Protocol):
 
 
 def in_turn(function: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
-    """Run the parts one after the other: the simplest engine."""
+    """Run the parts one by one: the simplest engine."""
     return map(function, parts)
 
 

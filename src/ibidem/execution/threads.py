@@ -14,14 +14,14 @@ Outcome = TypeVar("Outcome")
 
 
 class Threads:
-    """Runs the parts of a stage on `workers` threads (0: one a core). Results never depend on how many there are."""
+    """Runs the parts of a stage on `workers` threads (0: one per core). Results never depend on their number."""
 
     def __init__(self, workers: int = 0) -> None:
         self.workers = workers or available_cores()
         self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="ibidem")
 
     def run_tasks(self, function: Callable[[Part], Outcome], parts: Iterable[Part]) -> Iterator[Outcome]:
-        """Yield the outcomes in the order of the parts; at most a few parts are taken in advance, so input can be a stream."""
+        """Yield the outcomes in the order of the parts; only a few parts are taken in advance, so the input can be a stream."""
         if self.workers == 1 or (isinstance(parts, Sequence) and len(parts) == 1):
             yield from map(function, parts)
             return

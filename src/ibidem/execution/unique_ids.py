@@ -1,4 +1,4 @@
-"""Ids are the user's own and must be unique: one id in two places is an error that names both."""
+"""Ids come from the user and must be unique: one id in two places is an error that names both."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.config.surface import named
 from ibidem.errors import RepeatedIdError
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.formats.registry import has_lines
@@ -29,7 +30,7 @@ def check_unique_ids(batches: Sequence[pa.RecordBatch]) -> None:
 
 
 def check_ids(flow: Flow, ids: PartedTable) -> None:
-    """Raise the same for documents in partitions; `ids` of one side that are equal have one `key` and are in one partition."""
+    """Raise the same for documents in partitions; equal `ids` of one side have one `key` and are in one partition."""
 
     def find_repeated(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         order = np.argsort(tables["ids"]["document"].to_numpy(), kind="stable")
@@ -42,7 +43,7 @@ def check_ids(flow: Flow, ids: PartedTable) -> None:
 
 
 def _repeated(keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Return where keys are that occur twice or more: the key that is seen first comes first, with all its places."""
+    """Return the places of keys that occur twice or more: the key seen first comes first, with all its places."""
     _, first, which, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     repeated = np.flatnonzero(counts[which] > 1)
     return repeated[np.argsort(first[which[repeated]], kind="stable")]
@@ -50,14 +51,14 @@ def _repeated(keys: NDArray[Any]) -> NDArray[np.int64]:
 
 def _repeated_id_error(documents: pa.Table) -> RepeatedIdError:
     """Return the error for documents (id, source, position; in reading order) whose ids all occur twice or more."""
-    doc_ids = documents["id"].unique()  # in the order in which they are first seen
+    doc_ids = documents["id"].unique()  # in the order first seen
     first, second = documents.filter(pc.equal(documents["id"], doc_ids[0])).slice(0, 2).to_pylist()
     n_more = len(doc_ids) - 1
     sources = first["source"], second["source"]
     if sources[0] != sources[1] and os.path.exists(sources[0]) and os.path.exists(sources[1]) and os.path.samefile(*sources):
         next_step = f"{sources[1]} is the same file as {sources[0]} under another name; give it once."
     else:
-        next_step = "Give another --id-field, or rename one of the two."
+        next_step = f"Give another {named('id_field')}, or rename one of the two."
     places = " and ".join(_place(row["source"], row["position"]) for row in (first, second))
     return RepeatedIdError(
         f"the id '{first['id']}' occurs twice: {places}" + (f" ({n_more} more ids are repeated)" if n_more else ""),

@@ -1,6 +1,6 @@
-"""The first run has to compile the kernels. While it compiles those of the first stages, a second process does the later ones.
+"""The first run has to compile the kernels. While it compiles those of the first stages, a second process compiles the rest.
 
-Both leave what they compiled in numba's cache on disk, where the other one and all later runs find it.
+Both store them in numba's cache on disk, where the other process and all later runs find them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ FIRST_RUN = "compiling kernels for this command, once; this first run takes 10 t
 
 @contextmanager
 def later_stages_compiled_aside(config: Config, comparing: bool = False) -> Iterator[bool]:
-    """Let a second process compile the kernels after the sentences stage; yields False if they are compiled already.
+    """Have a second process compile the kernels after the sentences stage; yield False if they are already compiled.
 
-    `comparing` says that pairs are aligned and nothing is searched for. The process ends with the block at the latest: by then
-    the run has compiled whatever it needed.
+    `comparing`: pairs are aligned, and nothing is searched. The process ends with the block at the latest: by then the run has
+    compiled what it needs.
     """
     from ibidem.alignment.kernels.pairs import align_pairs
     from ibidem.passages.kernels.chains import assemble
@@ -36,9 +36,9 @@ def later_stages_compiled_aside(config: Config, comparing: bool = False) -> Iter
     aligned = "compare" if comparing else "align" if config.alignment.align else "find"
     command = [sys.executable, "-m", "ibidem.execution.warmup", config.signatures.signature, aligned]
     nowhere = subprocess.DEVNULL
-    # Not from the current folder: a folder of the user's named ibidem must not be taken for this package.
+    # Not from the current folder: a user's folder named ibidem must not be mistaken for this package.
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
-    # The pipe is never written to: it closes when this process ends, however that happens, and the other one ends too.
+    # The pipe is never written to: when this process ends, in any way, it closes, and the other process ends too.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, env=environment)
     try:
         yield True
@@ -49,7 +49,7 @@ def later_stages_compiled_aside(config: Config, comparing: bool = False) -> Iter
 
 
 def is_index_compiled(searching: bool) -> bool:
-    """Tell whether an earlier run has compiled the kernels that search an index, or those that add to one."""
+    """Return whether an earlier run has compiled the kernels that search an index, or those that add to one."""
     from ibidem.index.kernels.search import search_overlap
     from ibidem.index.kernels.segment import write_postings
 
@@ -57,15 +57,15 @@ def is_index_compiled(searching: bool) -> bool:
 
 
 def _is_compiled(kernel: Any) -> bool:
-    """Tell whether an earlier run has left a compiled kernel in the cache."""
+    """Return whether an earlier run has left a compiled kernel in the cache."""
     name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}"
-    if kernel.stats.cache_path is None:  # there is no place for a cache
+    if kernel.stats.cache_path is None:  # there is no writable cache
         return False
     return any(Path(kernel.stats.cache_path).glob(f"{name}-*.nbi"))
 
 
 def run_later_stages(config: Config, comparing: bool = False) -> int:
-    """Run everything after the sentences stage on a few words; return the number of passages, which is one."""
+    """Run everything after the sentences stage on a few words; return the number of passages, which is 1."""
     import numpy as np
     import pyarrow as pa
 
@@ -116,6 +116,6 @@ if __name__ == "__main__":
     if aligned == "compare":
         run_later_stages(Config(), comparing=True)
     else:
-        # The last stages first (exact sentences need no join): the run itself comes from the other end.
+        # The last stages come first (exact sentences need no join): the run itself starts at the other end.
         for each in ("exact", signature):
             run_later_stages(Config.of(signature=each, align=aligned == "align"))

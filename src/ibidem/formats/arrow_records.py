@@ -1,4 +1,4 @@
-"""Records that come as Arrow data already: out of Parquet files, tables, streams, data frames and datasets."""
+"""Records that are already Arrow data: from Parquet files, tables, streams, data frames and datasets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ibidem.config.surface import given
 from ibidem.formats.jobs import Job, Outcome, weighed
 from ibidem.formats.records import Records, UnfitTableError, Wanted, check, missing_column
 
@@ -19,7 +20,7 @@ N_DATASET_ROWS = 1000
 
 
 def arrow_batches(item: Any) -> Any:
-    """Return the batches of an object that has Arrow data, one after the other."""
+    """Return the batches of an object with Arrow data."""
     if isinstance(item, pa.Table):  # its batches are here; as a stream, some string views crash pyarrow before 25
         return item.to_batches()
     if hasattr(item, "__arrow_c_stream__"):
@@ -40,7 +41,7 @@ def arrow_jobs(batch: Any, first_position: int, source: str, wanted: Wanted, n_b
     ends = n_bytes_up_to(batch.column(wanted.config.text_field))
     start = 0
     while start < batch.num_rows:
-        # By the texts themselves, not by their mean: a few of them may be as large as all others together.
+        # By the actual sizes, not their mean: a few texts may be as large as all others together.
         before = int(ends[start - 1]) if start else 0
         end = max(start + 1, min(start + MAX_JOB_ROWS, int(np.searchsorted(ends, before + MAX_JOB_BYTES, side="right"))))
         part = batch.slice(start, end - start)
@@ -50,7 +51,7 @@ def arrow_jobs(batch: Any, first_position: int, source: str, wanted: Wanted, n_b
 
 
 def n_bytes_up_to(texts: Any) -> Any:
-    """Return for each row how many bytes the texts up to it have, itself included, when they are written out."""
+    """Return for each row the total bytes of the texts up to and including it."""
     column = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     if pa.types.is_null(column.type):
         return np.zeros(len(column), np.int64)
@@ -83,7 +84,7 @@ def _check_part(part: Any, first_position: int, source: str, wanted: Wanted, n_b
 
 
 def _values(column: Any) -> list[Any]:
-    """Return a column as Python values; None for those that Python does not have, such as a time in the year 33658."""
+    """Return a column as Python values; None for values that Python cannot represent, such as a time in the year 33658."""
     try:
         found: list[Any] = column.to_pylist()
     except (ValueError, OverflowError):
@@ -106,5 +107,5 @@ def check_text_type(kind: Any, source: str, wanted: Wanted) -> None:
         raise UnfitTableError(
             source,
             f"{source}: column '{wanted.config.text_field}' contains {kind}, not text",
-            "Name the text column with --text-field.",
+            f"Name the text column with {given('text_field', 'NAME')}.",
         )

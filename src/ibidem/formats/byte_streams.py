@@ -1,4 +1,4 @@
-"""Bytes of a file or of stdin, decompressed on the way, with the count of raw bytes that were taken."""
+"""Bytes of a file or of stdin, decompressed, with a count of the raw bytes read."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 BOM = codecs.BOM_UTF8
 STDIN = "-"
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
-# A line, row, page or text that is longer is left out.
+# A longer line, row, page or text is skipped.
 MAX_RECORD_BYTES = 1 << 30
 _READ_BYTES = 1 << 15
-# Before a damaged place, bytes are taken in ever smaller steps, compressed and decompressed: all that can be unfolded is.
+# Before a damaged place, bytes are read in ever smaller steps, so that everything that can be decompressed is.
 _CAREFUL_STEPS = (512, 1)
 _CAREFUL_RAW_BYTES = 16
 _CAREFUL_STRETCH = 1 << 18
 CHANGED = "changed while it was being read; what was read is used, and may mix old and new content"
-# What a damaged input may raise while it is read.
+# What reading a damaged input may raise.
 READ_ERRORS = (OSError, EOFError, UnicodeError, pa.ArrowException)
-# Inputs that expand to many times their size are read up to a limit that no text reaches, and not to their end. A file of
-# some hundred kilobytes can expand to more than any disk has room for. Text packs 3 to 20 times, logs a hundred times.
+# Inputs that expand to many times their size are read up to a limit that no text reaches, and not to their end. A file of some
+# hundred kilobytes can expand to more than any disk has room for. Text compresses 3 to 20 times, logs a hundred times.
 MOST_TIMES = 1000
-LEAST_LIMIT_BYTES = 100_000_000  # for small files: so much does no harm
+LEAST_LIMIT_BYTES = 100_000_000  # for small files: this much does no harm
 _UNFOLDED = "it expands to more than"
 
 
@@ -45,12 +45,12 @@ class UnfoldedError(OSError):
 
 
 def is_unfolded(reason: str) -> bool:
-    """Say whether an input was not read to its end because of what it expands to."""
+    """Return whether an input was not read to its end because it expands too far."""
     return _UNFOLDED in reason
 
 
 def most_unfolded(n_stored_bytes: int) -> int:
-    """Return how many bytes an input of so many bytes may expand to."""
+    """Return how many bytes an input of `n_stored_bytes` may expand to."""
     return max(LEAST_LIMIT_BYTES, MOST_TIMES * n_stored_bytes)
 
 
@@ -60,7 +60,7 @@ def compression_of(head: bytes) -> str | None:
 
 
 class _RawFile:
-    """A file that counts what is read of it, and whose beginning may be looked at in advance."""
+    """A file that counts what is read, and whose beginning can be peeked at."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.n_bytes = 0
@@ -102,7 +102,7 @@ def standard_input() -> TextIO:
 
 
 def _open_stdin() -> BinaryIO:
-    """Return stdin without its buffer: a thread that waits inside the buffer would block the end of the program."""
+    """Return stdin without its buffer: a thread waiting inside the buffer would block the end of the program."""
     given = standard_input()
     try:
         return open(given.fileno(), "rb", buffering=0, closefd=False)
@@ -111,7 +111,7 @@ def _open_stdin() -> BinaryIO:
 
 
 class ByteStream:
-    """Decompressed bytes of one input. Compression is known by the first bytes, so a wrong name does no harm."""
+    """Decompressed bytes of one input. The first bytes show the compression, so a wrong name does no harm."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -136,7 +136,7 @@ class ByteStream:
         return raw if compression is None else pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
 
     def _state(self) -> tuple[int, int] | None:
-        """Return what changes when a file is written to."""
+        """Return what changes when a file is modified."""
         try:
             state = os.stat(self.path) if self._is_file else None
         except OSError:
@@ -144,16 +144,16 @@ class ByteStream:
         return (state.st_size, state.st_mtime_ns) if state is not None else None
 
     def is_emptied(self) -> bool:
-        """Say whether nothing is there where the name promises something compressed, which is never empty."""
+        """Return whether a file with a compressed extension is empty, which compressed files never are."""
         return os.path.splitext(self.path)[1].lower() in COMPRESSIONS and not self._raw.n_bytes and not self._raw.peek(1)
 
     @property
     def is_changed(self) -> bool:
-        """Whether the file was written to, or taken away, since it was opened."""
+        """Whether the file was modified or removed since it was opened."""
         return self._as_it_was != self._state()
 
     def explain(self, error: Exception) -> str:
-        """Return what an error means that was met while reading, and after how many bytes."""
+        """Explain an error met while reading, and after how many bytes it occurred."""
         reason = str(getattr(error, "strerror", None) or error)
         if self._error is None or not self._n_unfolded:
             return reason
@@ -161,12 +161,12 @@ class ByteStream:
 
     @property
     def n_stored_bytes(self) -> int:
-        """Size of the file; of a stream, what was read of it so far."""
+        """Size of the file; for a stream, the bytes read so far."""
         return self._as_it_was[0] if self._as_it_was is not None else self._raw.n_bytes
 
     @property
     def is_forward_only(self) -> bool:
-        """Whether the decompressed bytes can only be read from the beginning on."""
+        """Whether the decompressed bytes can only be read from the beginning."""
         return self._source is not self._raw or not self._is_file
 
     def __enter__(self) -> ByteStream:
@@ -198,9 +198,9 @@ class ByteStream:
         return self._raw.read(n_bytes) if self._source is self._raw else self._decompress(n_bytes)
 
     def _decompress(self, n_bytes: int) -> bytes:
-        """Read in small pieces: what is before a damaged place is handed out, the error comes with the next call.
+        """Read in small pieces: what precedes a damaged place is returned, and the error is raised by the next call.
 
-        So does that of a file that unfolds too far.
+        The same goes for a file that expands too far.
         """
         if self._error is not None:
             raise self._error
@@ -211,7 +211,7 @@ class ByteStream:
             except READ_ERRORS as error:
                 if self._be_careful():
                     continue
-                # Asked once more, Arrow hands out what happens to lie in its memory.
+                # If asked again, Arrow returns whatever is in its memory.
                 self._error = error
                 if not pieces:
                     raise
@@ -219,7 +219,7 @@ class ByteStream:
             if not piece:
                 break
             most = most_unfolded(self.n_stored_bytes) - self._n_unfolded
-            if len(piece) > most:  # up to the same byte whenever it is read, and however much at a time
+            if len(piece) > most:  # always up to the same byte, however much is read at a time
                 piece, self._error = piece[:most], UnfoldedError()
                 if not piece and not pieces:
                     raise self._error
@@ -231,7 +231,7 @@ class ByteStream:
         return b"".join(pieces)
 
     def _be_careful(self) -> bool:
-        """Go back to the beginning and up to here again, to go on in smaller steps; say whether that can be done."""
+        """Start again and skip to the current position, to continue in smaller steps; return whether that is possible."""
         if not self._is_file or len(self._steps) == 1:
             return False
         del self._steps[0]
@@ -247,7 +247,7 @@ class ByteStream:
         return True
 
     def skip_bom(self) -> None:
-        """Take a byte order mark of UTF-8 away from the beginning."""
+        """Skip a UTF-8 byte order mark at the beginning."""
         if self.peek(len(BOM)) == BOM:
             self.read(len(BOM))
 
@@ -257,14 +257,14 @@ class ByteStream:
         return taken
 
     def take_all(self) -> None:
-        """Count the whole file as read: somebody else has done so."""
+        """Count the whole file as read: other code has read it."""
         if not self.is_forward_only:
             self._raw.n_bytes = os.path.getsize(self.path)
 
     def chunks(self, n_bytes: int, encoding: str = "utf-8") -> Iterator[bytes]:
         """Yield what is left in pieces of about `n_bytes`, as UTF-8 whatever `encoding` it is in.
 
-        Bytes that the encoding does not know are handed on as they are, so that the record that contains them is skipped.
+        Bytes that the encoding cannot decode are passed on unchanged, so that their record is skipped.
         """
         if is_utf8(encoding):
             self.skip_bom()
@@ -278,5 +278,5 @@ class ByteStream:
 
 
 def is_utf8(encoding: str) -> bool:
-    """Say whether an encoding is UTF-8 under any of its names."""
+    """Return whether an encoding is UTF-8 under any of its names."""
     return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")

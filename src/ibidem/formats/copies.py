@@ -1,4 +1,4 @@
-"""Copies of all inputs, one after the other."""
+"""Copies of all inputs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ibidem.config import DocumentsConfig
+from ibidem.config.surface import given
 from ibidem.errors import InputError, ResourceError
 from ibidem.execution.durable_files import make_folder, sync_files
 from ibidem.formats.byte_streams import READ_ERRORS, is_utf8
@@ -32,14 +33,14 @@ def rewrite(
 ) -> list[Path]:
     """Write a copy of each source into a folder, changed as decided, and return the paths.
 
-    Records that stay keep their bytes in all formats but Parquet, and in encodings that write a character in one way.
-    With `mark_columns` no record is dropped or cut; each gets these columns instead, and formats without fields are listed
-    in `marks.jsonl`. Bytes that were read are reported to `on_bytes`.
+    Kept records keep their bytes in all formats except Parquet, in encodings that write each character in one way. With
+    `mark_columns`, no record is dropped or cut; each gets these columns instead, and records without fields are listed in
+    `marks.jsonl`. Bytes that were read are reported to `on_bytes`.
 
-    `damaged` names the sources that the reader could not read to their end: of them, what can be read is copied. Any other
-    that cannot be read, or is not what was decided about, is an InputError. What can be checked is checked before a file
-    is written; a file appears under its name only when it is complete. The contents of all are on disk for good when this
-    returns; their names are not, for they are not the last ones.
+    `damaged` names the sources that the reader could not read to the end: what can be read of them is copied. Any other that
+    cannot be read, or has changed since the decision, raises InputError. What can be checked is checked before a file is
+    written; a file gets its name only when complete. When this returns, all contents are durable; the names are not, as they
+    are not final.
     """
     paths = output_paths(sources, folder)
     files = [source for source in sources if isinstance(source, FileSource)]
@@ -61,7 +62,7 @@ def rewrite(
 
 
 def check_cuts_possible(sources: Sequence[Source], config: DocumentsConfig) -> None:
-    """Raise InputError if texts of a source cannot be cut, because they are taken out of HTML."""
+    """Raise InputError if texts of a source cannot be cut because they are extracted from HTML."""
     for source in sources:
         if isinstance(source, FileSource):
             try:
@@ -71,7 +72,7 @@ def check_cuts_possible(sources: Sequence[Source], config: DocumentsConfig) -> N
             if FORMATS[kind].is_html or (config.html and FORMATS[kind].has_fields):
                 raise InputError(
                     f"{source.name}: passages cannot be cut out of HTML",
-                    "Use --mark-only or --level document, or extract the text from the HTML first.",
+                    f"Use {given('mark_only', True)} or {given('level', 'document')}, or extract the text from the HTML first.",
                 )
 
 
@@ -80,7 +81,7 @@ def _ignore(n_bytes: int) -> None:
 
 
 class _Run:
-    """What is the same for all files of a run."""
+    """What all files of a run share."""
 
     def __init__(
         self,
@@ -97,7 +98,7 @@ class _Run:
         self._damaged = frozenset(damaged)
 
     def check(self, source: FileSource) -> str | None:
-        """Return the format of a source, None if it cannot be known; raise InputError if the work cannot be done on it."""
+        """Return the format of a source, None if unknown; raise InputError if it cannot be rewritten."""
         try:
             kind = format_of_source(source)
             if self.marks is not None:
@@ -110,7 +111,7 @@ class _Run:
         return kind
 
     def write(self, source: FileSource, kind: str | None, path: Path) -> bool:
-        """Write the copy of a source; say whether there is one."""
+        """Write the copy of a source; return whether there is one."""
         decisions = self._decisions.of_source(source.name)
         edits = Edits(source.name, self._config, decisions, self.marks, is_utf8(self._config.encoding))
         lacks_fields = kind is not None and not FORMATS[kind].has_fields
@@ -161,7 +162,7 @@ class _Run:
         return path
 
     def _names(self, source: FileSource, kind: str) -> Collection[str]:
-        """Return the names of the fields that the records of a source have, as far as its beginning tells."""
+        """Return the field names of the records of a source, as far as its beginning shows."""
         if not FORMATS[kind].has_fields:
             return ("source", "position", "id")
         file = InputFile(source, kind, self._config.encoding, _ignore)
@@ -169,7 +170,7 @@ class _Run:
             return load_format(kind).field_names(file)
 
     def _is_unread(self, source: FileSource) -> bool:
-        """Say whether the reader could make nothing of a source, so that there is nothing to mark either."""
+        """Return whether the reader could read nothing of a source, so that there is nothing to mark either."""
         return source.name in self._damaged and not len(self._decisions.of_source(source.name))
 
     def _allow(self, source: FileSource, error: Exception) -> None:

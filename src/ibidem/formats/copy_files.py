@@ -31,7 +31,7 @@ from ibidem.formats.registry import FORMATS, sniff_format
 from ibidem.formats.sources import FileSource
 
 COPY_BYTES = 4 << 20
-# As the program gzip does it; level 9, the default of Python and Arrow, takes several times as long for one per cent.
+# Like the program gzip; level 9, the default of Python and Arrow, takes several times as long for one per cent.
 _GZIP_LEVEL = 6
 _BUFFER_BYTES = 1 << 20
 _WIDE = {
@@ -41,7 +41,7 @@ _WIDE = {
 
 
 def format_of_source(source: FileSource) -> str:
-    """Return the format that the reader takes a source for: by its name, or else by its beginning."""
+    """Return the format of a source as the reader sees it: by its name, or else by its beginning."""
     if source.format is not None:
         return source.format
     with ByteStream(source.path) as stream:
@@ -57,9 +57,9 @@ def _stored_compression(path: str | os.PathLike[str]) -> str | None:
 def spool_stdin(folder: Path, disk: DiskBudget) -> FileSource:
     """Store standard input in a folder, as a file called `stdin` with the extensions of its format and compression.
 
-    More of it than `disk` allows is a ResourceError.
+    More than `disk` allows raises ResourceError.
 
-    The source that is returned is read instead of `-` and keeps this name; its copy is called `stdin` as the file is.
+    The returned source is read instead of `-` and keeps that name; its copy is called `stdin`, like the file.
     """
     path = folder / "stdin.part"
     try:
@@ -81,7 +81,7 @@ def spool_stdin(folder: Path, disk: DiskBudget) -> FileSource:
 class InputFile(ByteStream):
     """An input read again, which knows its format and how it is written.
 
-    What cannot be read does not raise: `damage` is the error, and the bytes end there.
+    Unreadable data does not raise: `damage` is the error, and the bytes end there.
     """
 
     def __init__(self, source: FileSource, kind: str | None, encoding: str, on_bytes: Callable[[int], None]) -> None:
@@ -108,7 +108,7 @@ class InputFile(ByteStream):
             self.damage = error
 
     def chunks(self, n_bytes: int, encoding: str = "utf-8") -> Iterator[bytes]:
-        """Yield what is left as UTF-8, without the byte order mark, just as for the reader; end where damage begins."""
+        """Yield the rest as UTF-8, without the byte order mark, as for the reader; end where damage begins."""
         if is_utf8(encoding):
             if self.damage is None:
                 self.skip_bom()
@@ -139,7 +139,7 @@ class InputFile(ByteStream):
             yield data
 
     def copy_rest(self, output: OutputFile) -> None:
-        """Hand on what follows characters that could not be decoded, as it is."""
+        """Copy what follows undecodable characters unchanged."""
         if isinstance(self.damage, UnicodeError):
             broken, self.damage = self.damage, None
             output.write_raw(self._not_decoded)
@@ -164,7 +164,7 @@ class InputFile(ByteStream):
 
 
 class OutputFile:
-    """A copy in the making: written aside, renamed when the block is left without an error.
+    """A copy being written: under a temporary name, renamed when the block ends without an error.
 
     Compression, encoding and byte order mark are those of `like`.
     """
@@ -205,7 +205,7 @@ class OutputFile:
         self.write_raw(data if self._encoder is None else self._encode(str(data, "utf-8", "surrogateescape")))
 
     def write_text(self, text: str) -> None:
-        """Write text in the encoding of the input; bytes that it could not decode come as surrogates, and stay as they were."""
+        """Write text in the encoding of the input; undecodable bytes come as surrogates and are written unchanged."""
         self.write_raw(text.encode("utf-8", "surrogateescape") if self._encoder is None else self._encode(text))
 
     def write_raw(self, data: bytes | memoryview) -> None:
@@ -215,7 +215,7 @@ class OutputFile:
         self._sink.write(data)
 
     def write_stored(self, data: bytes | memoryview) -> None:
-        """Write bytes that are compressed already."""
+        """Write bytes that are already compressed."""
         self._file.write(data)
 
     def begin_member(self) -> None:
@@ -228,7 +228,7 @@ class OutputFile:
         if self._encoder is not None and (end := self._encode("", final=True)):
             self.write_raw(end)
         if not self._file.tell():
-            self.write_raw(b"")  # an empty file is no compressed file of nothing
+            self.write_raw(b"")  # an empty file is not a valid compressed file
         self.begin_member()
         self._file.close()
 

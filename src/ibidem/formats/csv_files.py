@@ -1,8 +1,8 @@
 """CSV and TSV with a header row.
 
-Python's own parser, not Arrow's: it knows the line of every record even where quoted fields contain line breaks, goes on
-after a broken row, and has no limit on the length of a row. Rewritten, records that stay are copied as they are written; of
-a record that changes, one cell is written again.
+Python's own parser, not Arrow's: it knows the line of every record even where quoted fields contain line breaks, continues
+after a broken row, and has no limit on the length of a row. In copies, kept records are unchanged; in a changed record, one
+cell is rewritten.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DELIMITERS = {CSV: ",", TSV: "\t"}
 MAX_FIELD_CHARS = 2**31 - 1
 # A row of thousands of lines that is longer has an unclosed quotation mark.
 MAX_ROW_CHARS = 128 << 20
-# Every quotation that is not closed means to read on to the end, and to come back.
+# Every unclosed quotation means reading to the end and coming back.
 MAX_UNCLOSED = 100
 UNCLOSED = "an unclosed quotation mark"
 _LINES_BETWEEN_LOOKS = 1 << 12
@@ -62,7 +62,7 @@ def _records(table: _Table, source: str, wanted: Wanted) -> Iterator[tuple[Any, 
             )
         else:
             record: dict[str, str | None] = dict(zip(header, row.cells, strict=True))
-            # An empty cell is all that CSV has for "no group".
+            # In CSV, an empty cell means "no group".
             if not record.get(wanted.config.group_field):
                 record[wanted.config.group_field] = None
             yield record, row.line, sum(map(len, row.cells)) if wanted.other_fields else None
@@ -71,7 +71,7 @@ def _records(table: _Table, source: str, wanted: Wanted) -> Iterator[tuple[Any, 
 
 
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
-    """Copy all records but those that are removed; blank lines and rows that the reader cannot use stay.
+    """Copy all records except removed ones; blank lines and rows that the reader cannot use are kept.
 
     Marks are added to every row, also to those of a wrong length: they would have the right one otherwise; but not to lines
     with an unclosed quotation mark, which is closed: marks of other rows may contain quotation marks.
@@ -142,11 +142,11 @@ class _LongText(str):
 
 
 class _RowTooLongError(Exception):
-    """A row goes on and on."""
+    """A row does not end."""
 
 
 class _Table:
-    """Walks over all records of a file. Where a quotation is not closed, only the line that it begins in is given up."""
+    """Iterates over all records of a file. If a quotation is not closed, only the line it begins in is lost."""
 
     def __init__(self, stream: ByteStream, encoding: str, kind: str | None) -> None:
         # The limit belongs to the whole process; it is only ever raised.
@@ -156,7 +156,7 @@ class _Table:
         self._lines: Iterator[str] = chain([first_line], lines)
         self.delimiter = _DELIMITERS[kind or CSV]
         if self.delimiter == "," and "," not in first_line and ";" in first_line:
-            self.delimiter = ";"  # what spreadsheets write where the comma is the decimal sign
+            self.delimiter = ";"  # what spreadsheets write if the comma is the decimal separator
         self._taken: list[str] = []
         self._ended = False
 
@@ -199,7 +199,7 @@ class _Table:
         taken, keep, n_chars = self._taken, self._taken.append, 0
         for line in self._lines:
             keep(line)
-            # Looked at now and then only: this is done for every line.
+            # Checked only now and then: this runs for every line.
             if line.__class__ is not str:
                 raise _RowTooLongError
             if not len(taken) % _LINES_BETWEEN_LOOKS:
@@ -256,7 +256,7 @@ class _Style:
         return self._delimiter.join([begin, *(self._write_cell(value, False) for value in values)]) + end
 
     def closed(self, source: str, n_columns: int) -> str:
-        """Return a record with its last quotation closed, which still is none of a table of so many columns."""
+        """Return a record with its last quotation closed, which still does not fit a table of `n_columns` columns."""
         cells = next(csv.reader(io.StringIO(source, newline=""), delimiter=self._delimiter))
         cells[-1] = cells[-1].rstrip("\r\n")
         return self._join([*cells, ""] if len(cells) == n_columns else cells) + _line_end(source)

@@ -20,10 +20,10 @@ Checks = NDArray[np.uint64]  # two numbers per text
 
 @dataclass(frozen=True)
 class Decision:
-    """What happens to one record. Where there is no decision, the record stays as it is.
+    """What happens to one record. Without a decision, a record is unchanged.
 
-    `drop`: the whole record is removed. `cuts`: half-open spans of characters of the text as it was read that are removed;
-    they rise and do not overlap. `marks`: values of the columns that are added when records are only marked.
+    `drop`: the whole record is removed. `cuts`: half-open spans of characters removed from the text as read, in order and
+    without overlap. `marks`: values of the columns that are added when records are only marked.
     """
 
     drop: bool = False
@@ -36,7 +36,7 @@ class Decision:
             raise ValueError(f"cuts are not in ascending order: {self.cuts}")
 
     def remaining(self, text: str) -> str:
-        """Return a text without the cuts; they must lie within it."""
+        """Return a text without the cuts; they must be within it."""
         return without_spans(text, self.cuts)
 
 
@@ -44,7 +44,7 @@ DROPPED = Decision(drop=True)
 
 
 def without_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return a text without some rising spans of it; a span beyond its end is a ValueError."""
+    """Return a text without some spans, given in order; a span beyond its end raises ValueError."""
     pieces, copied = [], 0
     for start, end in spans:
         pieces.append(text[copied:start])
@@ -56,7 +56,7 @@ def without_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 @dataclass(frozen=True)
 class KnownTexts:
-    """The checks that the texts of records had when they were decided about, by position; `check` computes checks."""
+    """The checks of records' texts at the time of the decision, by position; `check` computes checks."""
 
     check: Callable[[pa.LargeStringArray], Checks]
     positions: Positions
@@ -69,14 +69,14 @@ class KnownTexts:
         return cls(check, different, checks[rows])
 
     def first_unlike(self, positions: Positions, texts: pa.LargeStringArray) -> int | None:
-        """Return the position of the first text that is not what it was, or None; all positions are known."""
+        """Return the position of the first text that has changed, or None; all positions are known."""
         places = np.searchsorted(self.positions, positions)
         unlike = (self.checks[places] != self.check(texts)).any(axis=1)
         return int(positions[np.argmax(unlike)]) if unlike.any() else None
 
 
 class SourceDecisions:
-    """The decisions about the records of one source, by position, and what those records were, if that is `known`."""
+    """The decisions about the records of one source, by position, and the checks of those records, if `known`."""
 
     def __init__(self, dropped: Positions, others: Mapping[int, Decision], known: KnownTexts | None = None) -> None:
         self.known = known

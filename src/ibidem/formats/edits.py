@@ -1,4 +1,4 @@
-"""The changes of one file: decisions on the one side, its records as they come again on the other."""
+"""The changes of one file: decisions on one side, its records as they are read again on the other."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MOST_WAITING = 1 << 20  # characters, or bytes
 
 
 def changed(what_happened: str) -> InputError:
-    """Return the error for inputs that are not what was decided about."""
+    """Return the error for inputs that changed after the decision."""
     return InputError(what_happened, "Run it again, and do not change the inputs meanwhile.")
 
 
 def changed_input(source: str, position: int | None = None) -> InputError:
-    """Return the error for a file, or a record of it, that is not what was decided about."""
+    """Return the error for a file, or one of its records, that changed after the decision."""
     return changed(f"{source} changed after it was read{f' (record {position})' if position else ''}")
 
 
@@ -36,9 +36,9 @@ def values_again(values: list[Any], source: str, wanted: Wanted) -> Outcome:
 
 
 class Edits:
-    """What happens to the records of one source. With `marks` nothing is taken out, every record gets more fields.
+    """What happens to the records of one source. With `marks`, nothing is removed; every record gets more fields.
 
-    Whoever changes a record says what it is (`meet`): a record that is not what was decided about is an InputError.
+    Callers that change a record pass it to `meet`: a record that changed after the decision raises InputError.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Edits:
             self._check_met()
 
     def meet_documents(self, batches: Iterable[Any]) -> None:
-        """Take documents as a reader hands them out; those that nothing was decided about are passed over."""
+        """Take documents as a reader hands them out; those that nothing was decided about are skipped."""
         for batch in batches:
             if self._met is None:
                 return
@@ -74,7 +74,7 @@ class Edits:
             self._check_met()
 
     def check_all_met(self) -> None:
-        """Raise InputError unless all records that were decided about have come, and are what they were."""
+        """Raise InputError unless all decided records were read again and are unchanged."""
         if self._met is not None:
             self._met.finish()
             self._check_met()
@@ -84,7 +84,7 @@ class Edits:
             raise self.changed(self._met.unlike)
 
     def past_last(self, position: int) -> bool:
-        """Say whether all records from a position on stay as they are."""
+        """Return whether all records from a position on are unchanged."""
         return self.marks is None and position > self.decisions.last
 
     def between(self, first: int, end: int) -> list[tuple[int, Decision]]:
@@ -110,7 +110,7 @@ class Edits:
         return changed_input(self.source, position)
 
     def remaining(self, text: str, decision: Decision) -> str:
-        """Return what stays of a text."""
+        """Return the rest of a text."""
         try:
             return decision.remaining(text)
         except ValueError as error:
@@ -142,7 +142,7 @@ class _MetRecords:
             self._compare_waiting()
 
     def add_documents(self, batch: pa.RecordBatch) -> None:
-        """Take documents as a reader hands them out, among them others, which are passed over."""
+        """Take documents as a reader hands them out, among them others, which are skipped."""
         rows = np.flatnonzero(np.isin(batch.column("position").to_numpy(), self._known.positions))
         met = batch.take(pa.array(rows))
         self._compare(met.column("position").to_numpy(), met.column("text"))
@@ -151,7 +151,7 @@ class _MetRecords:
         """Compare what is left; then all records have come that were decided about."""
         self._compare_waiting()
         if self.unlike is None and self._n_met != len(self._known.positions):
-            self.unlike = 0  # nobody knows which one
+            self.unlike = 0  # it is not known which one
 
     def _compare_waiting(self) -> None:
         for reading, (positions, records) in self._waiting.items():

@@ -1,4 +1,4 @@
-"""What is on disk: files below folders are found, files are opened if they can be read to an end, or refused with a reason."""
+"""Access to the disk: finds files below folders, and opens files that can be read to an end, or refuses them with a reason."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from io import FileIO
 from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple
 
+from ibidem.config.surface import given
 from ibidem.errors import InputError
 
-# For whoever is to write into a named pipe to begin.
+# How long to wait for a writer to open a named pipe.
 MAX_PIPE_WAIT_SECONDS = 20.0
 _SECONDS_BETWEEN_LOOKS = 0.05
-# What other programs leave beside their results to say that they are complete.
+# What other programs leave beside their results to mark them as complete.
 _MARKERS = frozenset({"_SUCCESS"})
 _UNFINISHED = frozenset({".work", "unfinished.json"})  # what ibidem leaves in a folder while it writes there
 UNKNOWN_KIND = "unknown kind of file"
@@ -30,12 +31,12 @@ def unknown_kind(extension: str) -> str:
 
 
 def is_unknown_kind(reason: str) -> bool:
-    """Say whether a file was left out because its extension belongs to no format."""
+    """Return whether a file was left out because its extension belongs to no format."""
     return reason.startswith(UNKNOWN_KIND)
 
 
 def open_file(path: str) -> BinaryIO:
-    """Open a file, or a named pipe that somebody writes to, without a buffer; whatever else it is, is an OSError."""
+    """Open a file, or a named pipe with a writer, unbuffered; anything else raises OSError."""
     try:
         kind = os.stat(path).st_mode
     except FileNotFoundError:
@@ -59,7 +60,7 @@ def not_to_be_read(kind: int) -> str | None:
 
 
 def _ends_by_itself(path: str) -> bool:
-    """Say whether a device is the terminal, or the one that is always empty."""
+    """Return whether a device is the terminal, or the one that is always empty."""
     if os.path.exists(os.devnull) and os.path.samefile(path, os.devnull):
         return True
     with open(path, "rb", buffering=0) as file:
@@ -74,7 +75,7 @@ def _open_pipe(path: str) -> BinaryIO:
         while True:
             try:
                 first = os.read(pipe, 1)
-            except BlockingIOError:  # somebody is there, and has not written yet
+            except BlockingIOError:  # a writer is there but has not written yet
                 first = b""
                 break
             if first:
@@ -90,7 +91,7 @@ def _open_pipe(path: str) -> BinaryIO:
 
 
 class _BegunPipe(FileIO):
-    """A pipe whose first byte was taken already."""
+    """A pipe whose first byte was already read."""
 
     def __init__(self, pipe: int, first: bytes) -> None:
         super().__init__(pipe, "rb")
@@ -120,7 +121,7 @@ class FoundFiles:
 
 
 def read_written(path: Path) -> list[str] | None:
-    """Return the files that a cleaning says it has written, or None if the file says nothing of that."""
+    """Return the files that a cleaning says it has written, or None if the file does not say."""
     try:
         written = json.loads(path.read_text("utf-8"))["written"]
         return [str(name) for name in written]
@@ -131,7 +132,7 @@ def read_written(path: Path) -> list[str] | None:
 def files_below(folder: str, is_known: Callable[[str], bool]) -> FoundFiles:
     """Return the files of known kinds below a folder; InputError if the folder itself cannot be read.
 
-    Links to folders are not followed, so that no circle of links can be walked in; links to files are read.
+    Links to folders are not followed, so cycles of links are harmless; links to files are read.
     """
     found = FoundFiles()
     written = read_written(Path(folder) / "run.json")
@@ -160,9 +161,9 @@ def _look(folder: str, place: str, is_known: Callable[[str], bool], found: Found
     names = {entry.name for entry in entries}
     if not place and "unfinished.json" in names:
         message = f"{folder} is a half-replaced collection: a dedup run stopped while it was replacing the files"
-        raise InputError(message, "Run dedup again with --overwrite.")
+        raise InputError(message, f"Run dedup again with {given('overwrite', True)}.")
     if place and ({"run.json", "skipped.jsonl"} <= names or names & _UNFINISHED):
-        return []  # results of an earlier run, or what a killed one has left of them, are no input
+        return []  # results of an earlier run, or leftovers of a killed one, are not input
     inner = []
     for entry in (entry for entry in entries if not entry.name.startswith(".")):
         name = os.path.join(place, entry.name)
@@ -189,7 +190,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _why_not(entry: os.DirEntry[str]) -> str | None:
-    """Return why something is not read that is neither file nor folder."""
+    """Return why something that is neither file nor folder is not read."""
     try:
         if entry.is_file() or not (kind := entry.stat().st_mode):
             return None

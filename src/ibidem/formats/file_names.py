@@ -1,4 +1,4 @@
-"""Names of files: as they can be shown, stored and sent; and of their copies, which never take the place of an input."""
+"""Names of files, as they can be shown, stored and sent; and names of copies, which never replace an input."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
+from ibidem.config.surface import in_shell
 from ibidem.errors import InputError, UsageError
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.sources import FileSource, ObjectSource, Source
 
 # What ibidem writes beside the copies.
 MARKS_FILE = "marks.jsonl"
-UNFINISHED_FILE = "unfinished.json"  # lists what lies in a folder while results are replaced there
+UNFINISHED_FILE = "unfinished.json"  # lists what is in a folder while results are replaced there
 STAGED_FOLDER = ".cleaned"  # where copies are written before they take their places
 OUR_FILES = ("removed.jsonl", "skipped.jsonl", "run.json", MARKS_FILE, UNFINISHED_FILE)
 _UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -33,7 +34,7 @@ def printable(name: str) -> str:
 def _escaped(found: re.Match[str]) -> str:
     character = found[0]
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, as Python hands it on
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as Python represents it
         code -= 0xDC00
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
@@ -55,7 +56,7 @@ def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
     for path in paths:
         real = os.path.realpath(path)
         if {real, real + ".part"} & inputs:
-            raise UsageError(f"{path} would overwrite an input", "Give another folder with -o.")
+            raise UsageError(f"{path} would overwrite an input", f"Give another folder{in_shell(' with -o')}.")
         outputs.add(real)
     for path in paths:
         if os.path.realpath(path) + ".part" in outputs:
@@ -65,7 +66,10 @@ def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
 
 def _checked(source: Source) -> FileSource:
     if isinstance(source, ObjectSource):
-        raise InputError(f"{source.name}: Python objects are not files and cannot be copied", "Give file paths.")
+        raise InputError(
+            f"{source.name}: Python objects are not files and cannot be copied",
+            in_shell("Give file paths.", "Use cleaned() instead of write(), or give file paths."),
+        )
     if source.path == STDIN:
         raise InputError("standard input can be read only once", "Save it with spool_stdin, and give its path.")
     if os.path.exists(source.path) and not stat.S_ISREG(os.stat(source.path).st_mode):

@@ -1,4 +1,4 @@
-"""Text out of HTML. Blocks become paragraphs, list items lines; scripts, hidden parts and link targets are left out."""
+"""Text from HTML. Blocks become paragraphs, list items become lines; scripts, hidden parts and link targets are left out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pyarrow as pa
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
 
-# The time to take text out grows with the cube of the depth, and with the square of the attributes of a tag; no page that
-# people made is a tenth as deep, or has a tag that is a tenth as long without being one long value.
+# Extraction time grows with the cube of the depth and the square of a tag's attributes; no real page is a tenth as deep, or has
+# a tag a tenth as long unless it is one long value.
 _MOST_DEPTH = 1_000
-_MOST_LISTS = 12  # inside of one another: lists are worse than other tags, each of their lines is indented by all of them
+_MOST_LISTS = 12  # inside one another: lists are worse than other tags, each of their lines is indented by all of them
 _MOST_TAG_CHARS = 20_000
 _FEW_TAGS = 5_000  # cannot be deep enough to matter
 _BEGIN = re.compile(r"<(?:!--|(/?)([a-zA-Z][a-zA-Z0-9:-]*))")
@@ -23,14 +23,14 @@ _ATTRIBUTE = re.compile(r"[\s/]*([^\s/>][^\s/>=]*)(?:\s*=\s*([\"']|[^\s>]*))?")
 _GAP = re.compile(r"[\s/]*")
 _NEVER_DEEP = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}
-    | {"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option"}  # they end where the next one begins
+    | {"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option"}  # these end where the next one begins
 )
 _NOT_PARSED = frozenset({"script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"})
 _LISTS = frozenset({"ol", "ul"})
 _LIST = re.compile(r"<(/?)([uo]l)\b", re.IGNORECASE)
 _NUMBERED, _TABLES = frozenset({"ol"}), frozenset({"table"})
 _CELLS = frozenset({"caption", "tbody", "td", "tfoot", "th", "thead", "tr"})
-# The end of such a tag also ends what was opened inside of it and not closed.
+# The end of such a tag also ends what was opened inside it and not closed.
 _BLOCKS = frozenset(
     {"address", "article", "aside", "blockquote", "body", "center", "details", "dialog", "div", "dl", "fieldset", "figure"}
     | {"footer", "form", "header", "html", "main", "nav", "ol", "pre", "section", "table", "ul"}
@@ -46,7 +46,7 @@ _CELL = re.compile(r"<t[dh]\b", re.IGNORECASE)
 
 
 def decode_html(data: bytes, charset: str | None = None) -> str:
-    """Return the characters of a page: by what was declared for it or in it, otherwise as they look most likely."""
+    """Return the characters of a page: by its declared encoding, otherwise by the most likely one."""
     encoding = map_encoding_to_html5(charset) if charset else detect_encoding(data, from_html_meta=True)
     return str(bytes_to_str(data, encoding, errors="replace"))
 
@@ -56,7 +56,7 @@ def extract_text(html: str, main_content: bool) -> str:
     is_usual = html.count("<") <= _FEW_TAGS and html.count("=") <= _FEW_TAGS and not _LONG_TAG.search(html)
     if is_usual and not _nests_lists(html):
         return _plain_text(html, main_content)
-    # Only a whole page shows what its main content is.
+    # Only a whole page shows its main content.
     parts = [(between, _plain_text(part, main_content)) for between, part in _parts(html, may_cut=not main_content)]
     return "".join(between + text for between, text in parts if text).lstrip("\n")
 
@@ -68,13 +68,13 @@ def _plain_text(html: str, main_content: bool) -> str:
 
 
 def _nests_lists(html: str) -> bool:
-    """Say whether lists may be nested too deep."""
+    """Return whether lists may be nested too deep."""
     nesting = _Nesting()
     return any(nesting.step(name.lower(), bool(slash)) > _MOST_LISTS for slash, name in _LIST.findall(html))
 
 
 class _Nesting:
-    """Which tags are open. The end of a tag that is not open ends nothing. Those that lie too deep are only counted."""
+    """Which tags are open. The end of a tag that is not open ends nothing. Tags that are too deep are only counted."""
 
     def __init__(self) -> None:
         self.open: list[tuple[str, str]] = []
@@ -83,7 +83,7 @@ class _Nesting:
         self._n_all_deeper = 0
 
     def step(self, name: str, is_end: bool, tag: str = "") -> int:
-        """Take a tag, which is opened again as `tag` in later parts; return how deep it lies."""
+        """Take a tag, which is opened again as `tag` in later parts; return its depth."""
         if not is_end:
             if len(self.open) < _MOST_DEPTH:
                 self.open.append((name, tag))
@@ -106,7 +106,7 @@ class _Nesting:
         return depth
 
     def end_inside(self, names: frozenset[str]) -> None:
-        """End all that was opened inside of the innermost of these tags."""
+        """End all that was opened inside the innermost of these tags."""
         at = next((at for at in range(len(self.open) - 1, -1, -1) if self.open[at][0] in names), len(self.open))
         self._end_from(at + 1)
 
@@ -116,7 +116,7 @@ class _Nesting:
         del self.open[at:]
 
     def has_open(self, names: frozenset[str]) -> bool:
-        """Say whether one of these tags is open."""
+        """Return whether one of these tags is open."""
         return any(self._n_open[name] for name in names)
 
     def begin(self) -> str:

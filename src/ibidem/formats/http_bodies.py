@@ -1,7 +1,7 @@
-"""Bodies of web pages as they were sent: in chunks, compressed, or neither, whatever their headers say.
+"""Bodies of web pages as sent: in chunks, compressed, or neither, whatever their headers say.
 
-Archives contain pages whose headers announce chunks or compression that the crawler has undone already; these are taken as
-they are. What cannot be decoded is an error of that page alone.
+Archives contain pages whose headers announce chunks or compression that the crawler has undone already; these are used
+unchanged. What cannot be decoded is an error of that page alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class BodyError(Exception):
 
 
 def decode_body(data: bytes, transfer_encoding: str | None, content_encoding: str | None) -> bytes:
-    """Return what a page consists of; BodyError if that cannot be known."""
+    """Return the decoded body of a page; raise BodyError if that is impossible."""
     if "chunked" in (transfer_encoding or "").lower():
         data = _joined_chunks(data)
     # Several encodings are listed in the order in which they were applied.
@@ -49,7 +49,7 @@ def _joined_chunks(data: bytes) -> bytes:
         return data
     if place < len(data):
         raise BodyError(f"no chunk begins at byte {place} of the body")
-    return b"".join(chunks)  # cut off, as crawlers do with long pages
+    return b"".join(chunks)  # truncated, as crawlers do with long pages
 
 
 def _decompressed(data: bytes, name: str) -> bytes:
@@ -57,7 +57,7 @@ def _decompressed(data: bytes, name: str) -> bytes:
         if name == "gzip":
             return _inflated(data, _GZIP_OR_ZLIB) if data.startswith(_GZIP_MAGIC) else data
         if name == "deflate":
-            # Some servers leave the header of zlib away.
+            # Some servers omit the zlib header.
             is_zlib = len(data) > 1 and data[0] & 15 == 8 and (data[0] << 8 | data[1]) % 31 == 0
             return data if data.lstrip().startswith(b"<") else _inflated(data, _GZIP_OR_ZLIB if is_zlib else _DEFLATE)
         if name in _ARROW_CODECS and data:
@@ -69,7 +69,7 @@ def _decompressed(data: bytes, name: str) -> bytes:
 
 
 def _inflated(data: bytes, window_bits: int) -> bytes:
-    """Return what is there, also of a stream that was cut off."""
+    """Return what is there, even of a truncated stream."""
     inflater = zlib.decompressobj(window_bits)
     found = _checked(inflater.decompress(data, _most(data) + 1), _most(data))
     return _streamed(data, "gzip") if inflater.unused_data.startswith(_GZIP_MAGIC) else found

@@ -1,21 +1,20 @@
-"""What the caller calls inputs, resolved to a list of sources in reading order."""
+"""The caller's inputs, resolved to a list of sources in reading order."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
-from ibidem.errors import InputError
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.file_access import files_below, is_unknown_kind
 from ibidem.formats.file_names import printable
+from ibidem.formats.python_inputs import Taken, missing_path, settle, with_prefix
 from ibidem.formats.registry import format_of
-from ibidem.formats.sources import FileSource, ObjectSource, Source, describe_source, has_arrow
+from ibidem.formats.sources import FileSource, ObjectSource, Source, describe_source
 from ibidem.model import Document, Skipped
 
 _MOST_NAMED = 3
@@ -23,13 +22,13 @@ _MOST_NAMED = 3
 
 @dataclass
 class Resolved:
-    """What inputs mean: sources in reading order, and what is left out of them, with the reason."""
+    """Resolved inputs: sources in reading order, and what is left out of them, with the reason."""
 
     sources: list[Source] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
 
     def add_folder(self, path: str, alone: bool) -> None:
-        """Add the files below a folder; `alone` if there is no other input, so that paths in it tell them apart."""
+        """Add the files below a folder; `alone` if there is no other input, so that paths within it are unique."""
         found = files_below(path, lambda name: format_of(name) is not None)
         for relative in found.names:
             name = os.path.join(path, relative)
@@ -60,9 +59,9 @@ def resolve_inputs(inputs: Any) -> list[Source]:
 def resolve(inputs: Any, is_read: bool = False) -> Resolved:
     """Return the sources that inputs mean, and what is left out of folders.
 
-    With `is_read` they were there before: what has been taken away since is no error.
+    With `is_read`, they existed before: files removed since are not an error.
     """
-    given = _flatten(inputs)
+    given = settle(inputs)
     # With several inputs, paths below two folders may be the same: only the path as given tells them apart then.
     alone = len(given) == 1
     resolved = Resolved()
@@ -72,11 +71,13 @@ def resolve(inputs: Any, is_read: bool = False) -> Resolved:
             resolved.sources.append(item)
         elif not _is_path(item):
             n_objects += 1
-            resolved.sources.append(ObjectSource("records" if n_objects == 1 else f"records{n_objects}", item))
+            name = "records" if n_objects == 1 else f"records{n_objects}"
+            (item,) = [item] if n_objects == 1 else with_prefix([item], f"{name}:")
+            resolved.sources.append(ObjectSource(name, item.records if isinstance(item, Taken) else item))
         elif os.path.isdir(item) and os.fspath(item) != STDIN:
-            resolved.add_folder(os.fspath(item), alone)
+            resolved.add_folder(str(os.fspath(item)), alone)
         else:
-            resolved.sources.extend(map(_file_source, _files_named(os.fspath(item), is_read)))
+            resolved.sources.extend(map(_file_source, _files_named(str(os.fspath(item)), is_read)))
     return resolved
 
 
@@ -87,7 +88,7 @@ def files_of_unknown_kind(inputs: Any) -> list[Skipped]:
 
 def given_names(inputs: Any) -> str:
     """Return the paths among inputs as they were given, to be shown to people; the first ones if they are many."""
-    paths = [printable(os.fspath(item)) for item in _flatten(without_iterators(inputs)) if _is_path(item)]
+    paths = [printable(os.fspath(item)) for item in settle(without_iterators(inputs), on_spark=True) if _is_path(item)]
     more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
     return ", ".join(paths[:_MOST_NAMED]) + more
 
@@ -110,7 +111,7 @@ def input_size(inputs: Any) -> int | None:
 
 
 def describe_inputs(inputs: Any, is_reference: bool = False) -> list[dict[str, Any]]:
-    """Return what `run.json` says of the inputs: path, bytes and time of change of each file, and on which side it is."""
+    """Return what `run.json` records about the inputs: path, bytes and modification time of each file, and its side."""
     side = {"reference": True} if is_reference else {}
     return [describe_source(source) | side for source in resolve(without_iterators(inputs), is_read=True).sources]
 
@@ -119,48 +120,11 @@ def _is_path(item: Any) -> bool:
     return isinstance(item, (str, os.PathLike))
 
 
-def _is_record(item: Any) -> bool:
-    return isinstance(item, (Document, Mapping))
-
-
 def without_iterators(inputs: Any) -> Any:
-    """Return inputs with a stand-in for what can be read only once and must not be touched before."""
-    if isinstance(inputs, (list, tuple)):
+    """Return inputs with a placeholder for what can be read only once and must not be touched before."""
+    if isinstance(inputs, (list, tuple)) and not all(isinstance(item, (str, Mapping, Document)) for item in inputs):
         return [without_iterators(item) for item in inputs]
     return {} if isinstance(inputs, Iterator) else inputs
-
-
-def _flatten(inputs: Any) -> list[Any]:
-    """Return paths and record-holding objects; neighbouring single records become one object."""
-    if _is_path(inputs) or isinstance(inputs, FileSource) or has_arrow(inputs):
-        return [inputs]
-    if _is_record(inputs):
-        return [[inputs]]
-    if isinstance(inputs, (list, tuple)):
-        flat: list[Any] = []
-        open_list: list[Any] | None = None
-        for item in inputs:
-            if _is_record(item):
-                if open_list is None:
-                    open_list = []
-                    flat.append(open_list)
-                open_list.append(item)
-            else:
-                open_list = None
-                flat.extend(_flatten(item))
-        return flat
-    if isinstance(inputs, Iterable):
-        if not isinstance(inputs, Iterator):
-            return [inputs]
-        first = next(inputs, None)
-        if first is None:
-            return [[]]
-        rest = chain([first], inputs)
-        return _flatten(list(rest)) if _is_path(first) or has_arrow(first) else [rest]
-    raise InputError(
-        f"cannot read documents from a {type(inputs).__name__}",
-        "Pass paths, an Arrow table, a data frame, or an iterable of dicts or Documents.",
-    )
 
 
 def _files_named(path: str, is_read: bool) -> list[str]:
@@ -172,8 +136,7 @@ def _files_named(path: str, is_read: bool) -> list[str]:
     if not hits and is_read:
         return [path]
     if not hits:
-        what = "no file matches" if glob.has_magic(path) else "there is no file or folder"
-        raise InputError(f"{what} {printable(path)}", f"Check the spelling; the current folder is {Path.cwd()}.")
+        raise missing_path(path, printable(path))
     return hits
 
 

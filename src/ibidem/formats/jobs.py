@@ -1,7 +1,7 @@
-"""What reading consists of: jobs that run side by side, their outcomes in order, and the records that are left out.
+"""What reading consists of: jobs that run in parallel, their outcomes in order, and the skipped records.
 
-A reader yields *jobs*: calls that need no more input and return an `Outcome`. Reading stays in order, jobs run side by
-side, and nothing that a job finds is reported to the caller before its turn.
+A reader yields *jobs*: calls that need no more input and return an `Outcome`. Reading stays in order, jobs run in parallel, and
+nothing that a job finds is reported to the caller before its turn.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from ibidem.config.surface import given
 from ibidem.errors import SkippedRecordsError
 from ibidem.formats.file_access import is_unknown_kind
 from ibidem.formats.registry import FORMATS
@@ -26,7 +27,7 @@ MAX_WAIT_SECONDS = 2
 
 @dataclass(frozen=True)
 class UnreadTimes:
-    """Times in no known form: the documents are used without. `first` says what one of them is, and where."""
+    """Times that cannot be parsed: the documents are used without them. `first` is one of them, and where it is."""
 
     count: int
     first: str
@@ -68,9 +69,9 @@ def skip_source(source: str, reason: str, n_bytes: int = 0) -> Outcome:
 
 
 def run_jobs(jobs: Iterator[Job]) -> Iterator[Outcome]:
-    """Yield the outcomes of jobs in their order; `jobs` is drawn in a thread of its own, a few ahead and no more.
+    """Yield the outcomes of jobs in order; a separate thread reads `jobs`, only a few ahead.
 
-    After a heavy job nothing is drawn until its outcome was taken.
+    After a heavy job, nothing is read until its outcome was taken.
 
     What `jobs` or a job raises is raised here, in its turn. Closing this generator ends the threads.
     """
@@ -118,7 +119,7 @@ def run_jobs(jobs: Iterator[Job]) -> Iterator[Outcome]:
 
 
 class SkippedRecords:
-    """Collects the records that were left out, for the user to see; in strict mode the first one is an error."""
+    """Collects the skipped records for the user; in strict mode, the first one is an error."""
 
     def __init__(self, strict: bool) -> None:
         self.strict = strict
@@ -129,12 +130,12 @@ class SkippedRecords:
         if self.strict:
             what = "record" if record.position else "file"
             raise SkippedRecordsError(
-                f"{_place(record)}: {record.reason}", f"Fix the {what}, or run without --strict to skip it."
+                f"{_place(record)}: {record.reason}", f"Fix the {what}, or run without {given('strict', True)} to skip it."
             )
         self.records.append(record)
 
     def explain(self, names: Container[str] | None = None) -> str:
-        """Say why there is nothing to work on, and what to do; with `names`, only by what these sources contain."""
+        """Explain why there is nothing to work on, and what to do; with `names`, only from these sources."""
         records = [record for record in self.records if names is None or record.source in names]
         if not records:
             return _known_formats()
@@ -143,7 +144,11 @@ class SkippedRecords:
         text = f"{count:,} {what}{'s' * (count > 1)} skipped; the first, {_place(first)}: {first.reason}."
         if all(is_unknown_kind(record.reason) for record in records):
             return f"{text} {_known_formats()}"
-        return text + (" If the text is in another field, name it with --text-field." if "no field" in first.reason else "")
+        return text + (
+            f" If the text is in another field, name it with {given('text_field', 'NAME')}."
+            if "no field" in first.reason
+            else ""
+        )
 
 
 def _known_formats() -> str:

@@ -1,7 +1,7 @@
 """Changes inside the source text of a JSON object, in JSON lines and JSON files, that leave every other character as it is.
 
-Nothing is parsed and written again: numbers, escapes, spaces, repeated and nested fields stay as their author wrote them.
-The objects are known to be valid; what is not is a ValueError.
+Nothing is parsed and written again: numbers, escapes, spaces, repeated and nested fields stay as written. The objects are known
+to be valid; invalid ones raise ValueError.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _STRING_OR_BRACKET = re.compile(_STRING.pattern + r"|[\[\]{}]", re.DOTALL)
 _PLAIN_VALUE = re.compile(r"[^\s,\]}]+")
-# One character of the text each, whatever their length: pairs of surrogates are one character too.
+# One character of the text each, whatever their length: surrogate pairs are one character, too.
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[^u]", re.DOTALL)
 _NAME = re.compile(rf"[ \t\n\r]*({_STRING.pattern})[ \t\n\r]*:[ \t\n\r]*", re.DOTALL)
 _AFTER_VALUE = re.compile(r"[ \t\n\r]*([,}])")
 _DECODER = json.JSONDecoder(strict=False)
 _ENCODERS = (json.JSONEncoder(ensure_ascii=False), json.JSONEncoder())
-# As the reader parses, but numbers are only passed over: Python refuses very long ones.
+# As the reader parses, but numbers are only skipped: Python refuses very long ones.
 _PARSER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 
 
 def cut_object(source: str, position: int, decision: Decision, edits: Edits) -> str:
-    """Return the source text of an object with what stays of its text, which must be the one that was decided about."""
+    """Return the source text of an object with the rest of its text, which must be the one decided about."""
     try:
         return cut_field(source, edits.text_field, decision.cuts, partial(edits.meet_text, position))
     except ValueError as error:
@@ -43,7 +43,7 @@ def mark_value(source: str, decision: Decision | None, edits: Edits) -> str:
     try:
         value = _PARSER.decode(source)
     except (ValueError, RecursionError):
-        # Arrow's parser reads what is nested too deeply for Python's; anything else is broken.
+        # Arrow's parser accepts nesting too deep for Python's; anything else is broken.
         value = None if decision is None else dict.fromkeys(names_of(source))
     if not isinstance(value, dict):
         return source
@@ -61,7 +61,7 @@ def cut_field(
         if key != name or source[start : start + 1] != '"':
             text, end = None, _end_of_value(source, start)
         else:
-            text, end = _DECODER.raw_decode(source, start)  # a long string is passed over once, not twice
+            text, end = _DECODER.raw_decode(source, start)  # a long string is skipped once, not twice
         if key == name:
             found.append((text, start, end))
         return end
@@ -135,12 +135,12 @@ def fields(source: str, end_of_value: Callable[[str, int], int] | None = None) -
     _expect(source, _after_space(source, place), "}")
 
 
-def names_of(source: str) -> set[str]:
-    """Return the names of the fields of an object, none if it is anything else."""
+def names_of(source: str) -> list[str]:
+    """Return the names of the fields of an object, in their order, none if it is anything else."""
     try:
-        return {name for name, _, _ in fields(source)}
+        return list(dict.fromkeys(name for name, _, _ in fields(source)))
     except ValueError:
-        return set()
+        return []
 
 
 def _end_of_value(source: str, start: int) -> int:

@@ -1,6 +1,6 @@
-"""JSON files: an array of records, one record, or records that follow one another; walked through as a stream.
+"""JSON files: an array of records, one record, or consecutive records; read as a stream.
 
-Rewritten, a value is removed together with its comma; what the reader does not get to, because of a break, stays as it is.
+In copies, a value is removed together with its comma; what the reader does not reach, because of an error, is unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job
 
 
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
-    """Copy all values but those that are removed."""
+    """Copy all values except removed ones."""
     output.write_mark()
     values = _Values(file, file.encoding, keeps_gaps=True)
     first_gap: str | None = None
@@ -60,7 +60,7 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
         elif decision is not None:
             source = cut_object(source, position, decision, edits)
         if not any_kept:
-            gap = first_gap  # before the first value that stays there is no comma
+            gap = first_gap  # there is no comma before the first kept value
         elif any_dropped and not gap:
             gap = " "  # what was between two numbers is perhaps gone
         output.write_text(gap + source)
@@ -73,24 +73,24 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
         output.write_text(text)
 
 
-def field_names(file: InputFile) -> set[str]:
+def field_names(file: InputFile) -> list[str]:
     """Return the names of the fields of the first value, as far as it is an object."""
     values = _Values(file, file.encoding)
-    return next((names_of(values.source) for _ in values), set())
+    return next((names_of(values.source) for _ in values), [])
 
 
 class _Values:
-    """A walk over the values of the outermost array, or over all values if there is none. It ends where JSON breaks.
+    """Iterates over the values of the outermost array, or over all values if there is none. It ends where the JSON is broken.
 
-    `n_seen` counts the values so far; `broken` says why and where the walk broke off. With `keeps_gaps`, what is between
-    values is at hand too.
+    `n_seen` counts the values so far; `broken` says why and where it stopped. With `keeps_gaps`, what is between values is
+    available too.
     """
 
     def __init__(self, stream: ByteStream, encoding: str, keeps_gaps: bool = False) -> None:
         self.n_seen = 0
         self.broken: str | None = None
         self._keeps_gaps = keeps_gaps
-        self._text = ""  # the part of the file that is looked at
+        self._text = ""  # the part of the file in memory
         self._start = 0  # what is before it is done with
         self._place_before = self._place = 0  # of the value that came last: its gap and itself, up to the start
         self._line = self._column = 1
@@ -100,12 +100,12 @@ class _Values:
 
     @property
     def source(self) -> str:
-        """The source text of the value that came last."""
+        """The source text of the last value."""
         return self._text[self._place : self._start]
 
     @property
     def gap(self) -> str:
-        """What is before the value that came last."""
+        """What precedes the last value."""
         return self._text[self._place_before : self._place]
 
     def __iter__(self) -> Iterator[tuple[Any, int, int]]:
@@ -158,7 +158,7 @@ class _Values:
             place, n_wanted = end, 0
 
     def rest(self) -> Iterator[str]:
-        """Yield all that was not walked over."""
+        """Yield everything after the last value."""
         while True:
             yield self._text[self._start :]
             if self._ended:
@@ -189,7 +189,7 @@ class _Values:
         self._text = "".join(parts)
 
     def _is_cut_off(self, error: json.JSONDecodeError) -> bool:
-        """Say whether more text could fix an error; if not, there is no need to read on."""
+        """Return whether more text could fix an error; if not, there is no need to read on."""
         return error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _LONGEST_SIGN
 
     def _break(self, message: str, place: int) -> None:

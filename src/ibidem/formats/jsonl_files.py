@@ -1,8 +1,8 @@
 """JSON lines.
 
 Read: whole blocks go through Arrow's parser; a block that it refuses is read line by line instead. Both ways give the same
-documents (tested): Arrow is asked only where its answer is known to be that of `json.loads`. Rewritten: runs of lines that
-stay are copied as one piece; a line that changes is changed only where its text is.
+documents (tested): Arrow is used only where its result is known to equal that of `json.loads`. Copied: runs of unchanged lines
+are copied in one piece; in a changed line, only the text changes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted) -> O
 def arriving_records(
     descriptor: int, stopped: threading.Event, source: str = "stdin"
 ) -> Iterator[tuple[int, dict[str, Any] | Skipped]]:
-    """Yield the number of each line that is not empty, as soon as it has arrived, and its record or why there is none.
+    """Yield the number of each non-empty line as soon as it arrives, and its record or why there is none.
 
     Ends with the stream, or soon after `stopped` is set; a line that was not whole by then is left out.
     """
@@ -74,7 +74,7 @@ def arriving_records(
 
 
 class FieldTypes:
-    """Arrow types to ask for, learnt from the records that came by; a wrong guess costs time, never a result."""
+    """Arrow types to ask for, learnt from earlier records; a wrong guess costs time, never a result."""
 
     def __init__(self, wanted: Wanted) -> None:
         text, doc_id, time, group = wanted.names
@@ -114,9 +114,9 @@ def _parse_block(block: bytes, first_line: int, source: str, wanted: Wanted, typ
 def _parse_fast(block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes) -> Records | None:
     """Return the records of a block, or None if it has to be read line by line.
 
-    Arrow does not care for lines: it takes objects that follow one another, and a leading `null` makes it crash
-    (seen in pyarrow 26). If every line starts with { and ends with }, and there are as many rows as lines, then each
-    line is one object: inside an object, a { can only follow a colon, comma or bracket.
+    Arrow ignores lines: it accepts consecutive objects, and a leading `null` makes it crash (seen in pyarrow 26). If every line
+    starts with { and ends with }, and there are as many rows as lines, then each line is one object: inside an object, a { can
+    only follow a colon, comma or bracket.
     """
     if not 0 < len(block) <= MAX_FAST_BYTES:
         return None
@@ -174,7 +174,7 @@ def _parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted, typ
 def parse_line(line: bytes) -> dict[str, Any] | str:
     """Return the object of a line, or the reason why there is none."""
     try:
-        # Bytes that are no UTF-8 do no harm in a field that nobody asked for.
+        # Bytes that are not UTF-8 do no harm in an unused field.
         record = json.loads(line.decode("utf-8", "surrogateescape"), strict=False, parse_int=whole_number)
     except json.JSONDecodeError as error:
         return f"broken JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}"
@@ -186,7 +186,7 @@ def parse_line(line: bytes) -> dict[str, Any] | str:
 
 
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
-    """Copy all lines but those that are removed. A line that stays as it is keeps every byte."""
+    """Copy all lines except removed ones. An unchanged line keeps every byte."""
     line = 1
     output.write_mark()
     for block in line_blocks(file, file.encoding):
@@ -200,20 +200,20 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
             line += n_breaks
 
 
-def field_names(file: InputFile) -> set[str]:
+def field_names(file: InputFile) -> list[str]:
     """Return the names of the fields of the first line, as far as it is an object."""
     first = next(line_blocks(file, file.encoding), b"").split(b"\n", 1)[0]
     return names_of(first.decode("utf-8", "surrogateescape"))
 
 
 def change_lines(lines: pa.ChunkedArray, first_line: int, edits: Edits) -> pa.LargeBinaryArray:
-    """Return what stays of a column of lines, without their line breaks, the first being number `first_line`."""
+    """Return what remains of a column of lines, without their line breaks, the first being number `first_line`."""
     block = b"".join((b"" if line is None else line) + b"\n" for line in lines.to_pylist())
     return pa.array(b"".join(_remaining(block, first_line, edits)[0]).split(b"\n")[:-1], pa.large_binary())
 
 
 def _remaining(block: bytes, first_line: int, edits: Edits) -> tuple[list[bytes | memoryview], int]:
-    """Return what stays of a block of lines, in pieces, and how many line breaks the block has."""
+    """Return what remains of a block of lines, in pieces, and how many line breaks the block has."""
     if edits.marks is not None:
         return _marked(block, first_line, edits)
     breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)

@@ -1,4 +1,4 @@
-"""Lines: of a file in blocks of whole ones, of a stream that may never end one by one as they arrive."""
+"""Lines: of a file in blocks of complete lines, of an endless stream one by one as they arrive."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LongLine(bytes):
 def line_blocks(stream: ByteStream, encoding: str) -> Iterator[bytes]:
     """Yield the content of a stream in blocks of whole lines; a line longer than a block is a block of its own.
 
-    Lines that are longer than a record may be come in parts, as LongLine.
+    Lines longer than the record limit come in parts, as LongLine.
     """
     parts: list[Any] = []
     n_bytes = 0
@@ -56,7 +56,7 @@ def arriving_lines(descriptor: int, stopped: threading.Event) -> Iterator[bytes]
     unfinished: list[bytes] = []
     is_first = True
     while not stopped.is_set():
-        # Not simply read: that would go on waiting when nothing comes any more.
+        # Not a plain read: that would keep waiting when nothing more arrives.
         if not select.select([descriptor], [], [], _SECONDS_BETWEEN_LOOKS)[0]:
             continue
         block = os.read(descriptor, _ARRIVING_BYTES)

@@ -24,8 +24,8 @@ from ibidem.formats.jobs import Job
 from ibidem.formats.records import Wanted, missing_column
 from ibidem.formats.sources import FileSource
 
-# Rows that are decoded at once to be read. Few, for their sizes are not known before: one text may be in many rows and be
-# stored once, and the longest ones may be neighbours.
+# Rows decoded at once for reading. Few, as their sizes are not known before: one text may be in many rows and stored once, and
+# the longest ones may be adjacent.
 MAX_ROWS = 64
 MAX_COPIED_ROWS = 1 << 16
 # A larger row group is copied in parts of about this size, so that memory does not grow with it.
@@ -50,14 +50,14 @@ def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job
             yield from arrow_jobs(rows.slice(0, n_rows), position, source.name, wanted)
             position += rows.num_rows
             texts.check()
-        # Arrow stops without a word where a damaged column has fewer rows than the others.
+        # Arrow stops silently where a damaged column has fewer rows than the others.
         if position - 1 != file.metadata.num_rows:
             raise OSError(f"it has {position - 1:,} rows, but its metadata says {file.metadata.num_rows:,}")
     stream.take_all()
 
 
 class _Unfolded:
-    """Counts what rows unfold to: a file stores a text once that is in many rows."""
+    """Counts what rows expand to: a file stores a text once even if it is in many rows."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._n_text_bytes_left = self._n_bytes_left = most_unfolded(stream.n_stored_bytes)
@@ -98,7 +98,7 @@ def _rows(file: Any, stored: Any, columns: list[str]) -> Iterator[Any]:
 
 
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
-    """Copy all rows but those that are removed."""
+    """Copy all rows except removed ones."""
     try:
         stored = _stored_bytes(file)
         table = pq.ParquetFile(stored)
@@ -137,7 +137,7 @@ def field_names(file: InputFile) -> list[str]:
 
 
 class _Sink:
-    """An output as Arrow's writers want it; whoever opened it closes it."""
+    """An output in the form that Arrow's writers need; its owner closes it."""
 
     closed = False
 
@@ -161,7 +161,7 @@ def _groups(table: Any, stored: Any, file: InputFile) -> Iterator[list[Any]]:
     """Yield the batches of each row group, or of each part of one; end where damage begins."""
     for number in range(table.num_row_groups):
         n_rows = 1
-        with suppress(*READ_ERRORS):  # then reading the rows fails too, where it is reported
+        with suppress(*READ_ERRORS):  # then reading the rows fails too, which is reported there
             n_rows = _rows_at_once(table, number, stored, MAX_COPIED_ROWS, MAX_GROUP_BYTES // 8)
         batches: list[Any] = []
         n_bytes = 0
@@ -206,7 +206,7 @@ def _settings(table: Any, stored: Any) -> dict[str, Any]:
     # A value that is stored once in the input is stored once in each row group of the copy, however long it is. A dictionary
     # that only reaches the limit is given up.
     largest = 0
-    with suppress(*READ_ERRORS):  # then reading the rows fails too, where it is reported
+    with suppress(*READ_ERRORS):  # then reading the rows fails too, which is reported there
         largest = max(_dictionary_bytes(column, stored) for column in columns)
     settings["dictionary_pagesize_limit"] = max(_DICTIONARY_BYTES, largest + 1)
     settings["write_statistics"] = [column.path_in_schema for column in columns if column.is_stats_set]
@@ -215,7 +215,7 @@ def _settings(table: Any, stored: Any) -> dict[str, Any]:
 
 
 def change_rows(batch: Any, first_position: int, edits: Edits) -> list[Any]:
-    """Return what stays of a batch, perhaps in several pieces."""
+    """Return what remains of a batch, possibly in several pieces."""
     found = edits.between(first_position, first_position + batch.num_rows)
     number = batch.schema.names.index(edits.text_field)
     column = batch.column(number)
@@ -287,7 +287,7 @@ def _rows_at_once(
 
     Damage is one of READ_ERRORS.
     """
-    # Asked about a damaged column, Arrow ends the process. Reading a row of it first is an error that can be caught.
+    # For a damaged column, Arrow would end the process. Reading a row first raises an error that can be caught.
     next(file.iter_batches(1, [number], columns), None)
     group, schema = file.metadata.row_group(number), file.metadata.schema
     longest = 1
@@ -306,7 +306,7 @@ def _dictionary_bytes(chunk: Any, stored: Any) -> int:
     head = iter(stored.read_at(_HEAD_BYTES, begin))
     numbers = [_number(head) for _ in range(2)] if begin >= 0 else [None]
     if None in numbers:
-        return int(chunk.total_uncompressed_size)  # unusual, and no less than it can be
+        return int(chunk.total_uncompressed_size)  # unusual; an upper bound
     return int(numbers[1] or 0) if numbers[0] == _DICTIONARY_PAGE else 0
 
 

@@ -1,4 +1,4 @@
-"""Records as Python objects, out of files and from the caller: which field means what, and which values will do."""
+"""Records as Python objects, from files and from the caller: which field means what, and which values are valid."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from ibidem.formats import times
 from ibidem.formats.arrow_records import arrow_batches, arrow_jobs
 from ibidem.formats.byte_streams import READ_ERRORS
 from ibidem.formats.jobs import Job, Outcome, weighed
+from ibidem.formats.python_inputs import Texts
 from ibidem.formats.records import Records, Wanted, check, missing_text, strings, surrogate_in
 from ibidem.formats.sources import ObjectSource, has_arrow
 from ibidem.model import Document, Skipped
 
 MAX_JOB_CHARS = 4 << 20
-# What a record weighs besides its text, so that many tiny ones make a job too.
+# The size of a record besides its text, so that many tiny ones also make a job.
 _RECORD_CHARS = 1000
 
 
@@ -30,7 +31,9 @@ def read_object(source: ObjectSource, wanted: Wanted) -> Iterator[Job]:
             yield from arrow_jobs(batch, position, source.name, wanted)
             position += batch.num_rows
         return
-    items = enumerate(source.records, 1)
+    text_name, id_name, *_ = wanted.names
+    records = source.records.records(text_name, id_name) if isinstance(source.records, Texts) else source.records
+    items = enumerate(records, 1)
     found = ((_as_mapping(item, wanted) if isinstance(item, Document) else item, position, None) for position, item in items)
     yield from record_jobs(found, source.name, wanted, lambda: 0)
 
@@ -38,7 +41,7 @@ def read_object(source: ObjectSource, wanted: Wanted) -> Iterator[Job]:
 def _as_mapping(document: Document, wanted: Wanted) -> dict[str, Any]:
     text_name, id_name, time_name, group_name = wanted.names
     named = {group_name: document.group, time_name: document.time, id_name: document.id, text_name: document.text}
-    # A field of the user's that is to be taken for the group is not hidden by a group that is none.
+    # A user's field used as the group is not hidden by an empty group.
     return {**document.fields, **{name: value for name, value in named.items() if value is not None}}
 
 
@@ -106,7 +109,7 @@ def documents_of(
     n_bytes: int = 0,
     invalid_bytes: Mapping[int, int] | None = None,
 ) -> Outcome:
-    """Make documents of Python objects.
+    """Make documents from Python objects.
 
     `skipped` is what was left out before; `invalid_bytes` says of some rows where their line is no UTF-8.
     """

@@ -1,9 +1,10 @@
-"""The readers behind one door: sources in, batches of documents out."""
+"""The entry point of all readers: from sources to batches of documents."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
@@ -12,14 +13,19 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
+from ibidem.config.keywords import carried_out_by
+from ibidem.config.surface import named
 from ibidem.errors import InputError
+from ibidem.formats.arrow_records import arrow_batches
 from ibidem.formats.byte_streams import CHANGED, READ_ERRORS, ByteStream
 from ibidem.formats.inputs import Resolved, resolve
 from ibidem.formats.jobs import Job, Outcome, UnreadTimes, run_jobs, skip_source
+from ibidem.formats.known_fields import fields_of
+from ibidem.formats.python_inputs import Taken, Texts, refuse_texts_without_ids, settle
 from ibidem.formats.python_records import read_object
 from ibidem.formats.records import UnfitTableError, Wanted
 from ibidem.formats.registry import FORMATS, HEAD_BYTES, load_format, sniff_format, unfit_reason
-from ibidem.formats.sources import FileSource, ObjectSource
+from ibidem.formats.sources import FileSource, ObjectSource, has_arrow
 from ibidem.formats.text_files import read_files
 from ibidem.model import Document, Skipped
 
@@ -44,18 +50,66 @@ def read_batches(
     return _merge_small(batch for outcome in reported for batch in outcome.batches)
 
 
-def read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **settings: Any) -> Iterator[Document]:
-    """Yield the documents of all inputs one by one, with all further fields of their records in `fields`.
-
-    Settings are those of the documents stage (`text_field=`, `html=`, …). Without `on_skip`, one warning at the end
-    says how many records were left out.
-    """
+def _read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **settings: Any) -> Iterator[Document]:
     config = Config.of(**settings).documents
     return _read_documents(_read_outcomes(resolve(inputs), Wanted(config, other_fields=True)), on_skip)
 
 
+@carried_out_by(_read)
+def read(
+    inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None,
+    # settings of read
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
+    main_content: bool = False, encoding: str = "utf-8",
+    # end of settings
+) -> Iterator[Document]:  # fmt: skip
+    """Yield the documents of all inputs one by one, with all further fields of their records in `fields`.
+
+    Inputs are as for `find`. Without `on_skip`, one warning at the end says how many records were left out.
+
+    >>> import ibidem
+    >>> [(document.id, document.fields) for document in ibidem.read([{"id": 1, "body": "Hello.", "n": 3}], text_field="body")]
+    [('1', {'n': 3})]
+    """
+    raise NotImplementedError
+
+
+def as_stream(documents: Any, config: DocumentsConfig) -> Any:
+    """Return inputs as records that can be taken one by one; a list or iterator of records is that already.
+
+    Records of files that cannot be used are in it as `Skipped`. Texts need ids.
+    """
+    if isinstance(documents, Iterator):
+        return documents  # untouched: its first record may be long in coming
+    if isinstance(documents, (list, tuple)) and not any(isinstance(i, (str, os.PathLike)) or has_arrow(i) for i in documents):
+        return documents
+    settled = settle(documents)
+    refuse_texts_without_ids(settled)
+    return _records_in(settled, config)
+
+
+def _records_in(settled: list[Any], config: DocumentsConfig) -> Iterator[Any]:
+    for item in settled:
+        records = item.records if isinstance(item, Taken) else item
+        if isinstance(records, Texts):
+            yield from records.records(config.text_field, config.id_field)
+        elif has_arrow(records):
+            for batch in arrow_batches(records):
+                yield from batch.to_pylist()
+        elif isinstance(records, (str, os.PathLike)):
+            skipped: list[Skipped] = []
+            # Whoever takes the records extracts text from HTML fields.
+            for document in _read(records, on_skip=skipped.append, **{**dataclasses.asdict(config), "html": False}):
+                yield from skipped
+                skipped.clear()
+                yield document
+            yield from skipped
+        else:
+            yield from records
+
+
 def _merge_small(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Put neighbouring small batches together: each costs its user something, however small it is."""
+    """Merge adjacent small batches: each one has a fixed cost."""
     waiting: list[pa.RecordBatch] = []
     n_waiting_bytes = 0
     for batch in batches:
@@ -113,7 +167,7 @@ def _report(
 
 
 def _read_outcomes(resolved: Resolved, wanted: Wanted) -> Iterator[Outcome]:
-    """Read everything once, then raise InputError if that cannot be what was meant."""
+    """Read everything, then raise InputError if that cannot be what the user meant."""
     resolved = resolved.without_repeated()
     yield Outcome(skipped=resolved.skipped)
     n_documents = 0
@@ -123,9 +177,9 @@ def _read_outcomes(resolved: Resolved, wanted: Wanted) -> Iterator[Outcome]:
     if not n_documents and wanted.unfit_tables:
         raise wanted.unfit_tables[0]
     name = wanted.config.id_field
-    all_files = all(isinstance(source, FileSource) for source in resolved.sources)
-    if name != DocumentsConfig().id_field and wanted.id_fields_met == {False} and all_files:
-        raise InputError(f"no record has a field '{name}' with a value", "Check --id-field.")
+    if name != DocumentsConfig().id_field and wanted.id_fields_met == {False}:
+        fields = fields_of(resolved.sources, wanted.config.encoding)
+        raise InputError(f"no record has a field '{name}' with a value{fields}", f"Check {named('id_field')}.")
 
 
 def _read_sources(sources: Iterable[FileSource | ObjectSource], wanted: Wanted) -> Iterator[Outcome]:
@@ -150,7 +204,7 @@ def file_jobs(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
 
 
 def _is_text_file(source: FileSource) -> bool:
-    """Say whether a file is a text as a whole: these may be many and small, and are read several at a time."""
+    """Return whether a file is one text: such files may be many and small, and are read several at a time."""
     kind = None if source.format is None else FORMATS[source.format]
     return kind is not None and kind.is_document and not kind.is_binary
 

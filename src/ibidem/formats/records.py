@@ -1,4 +1,4 @@
-"""Records as columns, which every reader makes, and the one place where they are checked and become documents."""
+"""Records as columns, made by every reader, and the one place where they are checked and become documents."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ibidem.config import DocumentsConfig
+from ibidem.config.surface import given, named
 from ibidem.errors import InputError, SettingsError
 from ibidem.formats import times
 from ibidem.formats.byte_streams import MAX_RECORD_BYTES
@@ -29,7 +30,7 @@ _ZERO, _FALSE, _NO_ID = pa.scalar(0, pa.int64()), pa.scalar(False), pa.scalar(""
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a reading is asked for: the settings, and whether all other fields are wanted too.
+    """What to read: the settings, and whether all other fields are wanted too.
 
     What was met so far over all files of a reading: `seen_urls` in web archives, where ids must not repeat; `id_fields_met`
     says for records whether they had the field that ids are to be taken from; `unfit_tables` had no texts.
@@ -46,7 +47,7 @@ class Wanted:
             codecs.lookup(self.config.encoding)
         except LookupError:
             known = "one that Python knows, such as utf-8 or latin-1"
-            raise SettingsError([f"encoding must be {known}, not '{self.config.encoding}'"]) from None
+            raise SettingsError([f"{named('encoding')} must be {known}, not '{self.config.encoding}'"]) from None
 
     @property
     def names(self) -> tuple[str, str, str, str]:
@@ -55,7 +56,7 @@ class Wanted:
         return config.text_field, config.id_field, config.time_field, config.group_field
 
     def only_wanted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a record without the values that nobody asked for, which may be large; one without text keeps its names."""
+        """Return a record without unused values, which may be large; a record without text keeps its field names."""
         if self.other_fields:
             return record
         names = self.names if self.config.text_field in record else record
@@ -94,7 +95,7 @@ class Records:
 
 
 def too_long(what: str) -> str:
-    """Return the reason for a record that is longer than any may be."""
+    """Return the reason for a record that is too long."""
     return f"a {what} of more than {MAX_RECORD_BYTES >> 20:,} MB; split it into several documents"
 
 
@@ -127,7 +128,7 @@ def missing_column(source: str, names: Sequence[str], wanted: Wanted) -> UnfitTa
     return UnfitTableError(
         source,
         f"{source} has no column '{wanted.config.text_field}'; its columns are {shown_names(names)}",
-        "Name the text column with --text-field.",
+        f"Name the text column with {given('text_field', 'NAME')}.",
     )
 
 
@@ -199,9 +200,9 @@ def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -
 
 
 def _explain_surrogate(surrogate: int, name: str) -> str:
-    # Python decodes a byte that it does not understand as U+DC00 + byte, if asked to go on.
+    # Python decodes an invalid byte as U+DC00 + byte, if asked to continue.
     if 0xDC80 <= surrogate <= 0xDCFF:
-        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; --encoding sets another encoding"
+        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; {named('encoding')} sets another encoding"
     return f"lone surrogate \\u{surrogate:04x} in field '{name}'"
 
 

@@ -1,7 +1,7 @@
 """The formats: how a file of each is recognised, and which module reads and rewrites it.
 
-To add a format, put a module beside this one that provides what `FileFormat` lists, and enter the format in `FORMATS`.
-Content that is in no format of ours, though its name says so, is recognised here too.
+To add a format, put a module beside this one that provides what `FileFormat` lists, and enter the format in `FORMATS`. Content
+whose name wrongly suggests one of our formats is also recognised here.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol, cast
 
+from ibidem.config.surface import given
 from ibidem.formats.byte_streams import BOM, COMPRESSIONS, MAGIC, ByteStream, is_utf8
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ _WIDE_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", cod
 
 @dataclass(frozen=True)
 class Format:
-    """What is known of a format before its module is loaded.
+    """What is known about a format before its module is loaded.
 
     `other_extensions` are recognised too, and not listed for users. A file whose name says nothing is known by its
     `first_bytes`; in text they may follow spaces, and are compared in lower case.
@@ -92,7 +93,7 @@ class FileFormat(Protocol):
         ...
 
     def rewrite(self, file: InputFile, output: OutputFile, edits: Edits) -> None:
-        """Copy all records but those that are removed; records that stay as they are keep their bytes where possible."""
+        """Copy all records except removed ones; unchanged records keep their bytes where possible."""
         ...
 
     def field_names(self, file: InputFile) -> Collection[str]:
@@ -101,7 +102,7 @@ class FileFormat(Protocol):
 
 
 def load_format(name: str) -> FileFormat:
-    """Return the module of a format. It is imported when it is asked for: most runs need one of them."""
+    """Return the module of a format. It is imported on demand: most runs need only one."""
     return cast(FileFormat, import_module(f"ibidem.formats.{FORMATS[name].module}"))
 
 
@@ -114,7 +115,7 @@ def format_of(path: str) -> str | None:
 
 
 def has_lines(path: str) -> bool:
-    """Say whether positions of records are lines, by the name of their file."""
+    """Return whether positions of records are lines, by the name of their file."""
     name = format_of(path)
     return name is not None and FORMATS[name].has_lines
 
@@ -144,7 +145,7 @@ def unfit_reason(head: bytes, name: str, is_guessed: bool, encoding: str) -> str
     if head[_TAR_PLACE:].startswith(_TAR):
         return "not text but tar; unpack it first"
     if not kind.is_html and is_utf8(encoding) and (wide := _wide_encoding(head)):
-        return f"{wide.upper()} with NUL characters; read it with --encoding {wide}"
+        return f"{wide.upper()} with NUL characters; read it with {given('encoding', wide)}"
     if is_guessed and b"\0" in head and not codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
         return "not text but unknown binary data"
     return None

@@ -1,4 +1,4 @@
-"""Sources: files and Python objects that documents are read from, what `run.json` says of them, and whether they changed."""
+"""Sources: the files and Python objects with documents, what `run.json` records about them, and whether they changed."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ Source = FileSource | ObjectSource
 
 
 def has_arrow(item: Any) -> bool:
-    """Say whether an object hands out Arrow data, by itself or after `with_format("arrow")`."""
+    """Return whether an object hands out Arrow data, by itself or after `with_format("arrow")`."""
     is_frame = hasattr(item, "columns") and hasattr(item, "itertuples")
     return is_frame or any(hasattr(item, name) for name in _ARROW_METHODS)
 
 
 def describe_source(source: Source) -> dict[str, Any]:
-    """Return what `run.json` says of a source: path, bytes and time of change of a file.
+    """Return what `run.json` records about a source: path, bytes and modification time of a file.
 
     The id of a file that is one document as a whole is added where it is not its path.
     """
@@ -76,7 +76,7 @@ def describe_source(source: Source) -> dict[str, Any]:
 
 
 def is_changed(path: str, description: Mapping[str, Any]) -> bool:
-    """Say whether a file that is there differs from its description in `run.json`."""
+    """Return whether a file that is there differs from its description in `run.json`."""
     described = description.get("bytes"), description.get("modified")
     return os.path.isfile(path) and (os.path.getsize(path), _time_of_change(path)) != described
 
@@ -97,7 +97,7 @@ def sources_described(descriptions: Iterable[Mapping[str, Any]], folder: str) ->
 def _time_of_change(path: str) -> str | None:
     try:
         return datetime.fromtimestamp(os.path.getmtime(path), timezone.utc).isoformat(timespec="seconds")
-    except (OSError, ValueError, OverflowError):  # taken away at this moment, or a time beyond the year 9999
+    except (OSError, ValueError, OverflowError):  # just removed, or a time beyond the year 9999
         return None
 
 
@@ -108,7 +108,7 @@ def file_states(sources: Iterable[Source]) -> dict[str, FileState]:
 
 
 def first_change(before: Mapping[str, FileState], now: Mapping[str, FileState]) -> str | None:
-    """Return what happened to the first file that is not what it was, in words, or None."""
+    """Describe what happened to the first changed file, or return None."""
     for name, state in now.items():
         if name not in before:
             return f"{name} did not exist when the inputs were read"

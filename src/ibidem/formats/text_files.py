@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
+from ibidem.config.surface import named
 from ibidem.formats.byte_streams import BOM, CHANGED, COMPRESSIONS, MAX_RECORD_BYTES, READ_ERRORS, ByteStream, is_utf8
 from ibidem.formats.copy_files import InputFile, OutputFile
 from ibidem.formats.edits import Edits
@@ -27,7 +28,7 @@ def read_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
     handful: list[FileSource] = []
     n_bytes = 0
     for source in sources:
-        # What a compressed file unfolds to is not known before: it is a handful by itself.
+        # The expanded size of a compressed file is not known before: it is a job of its own.
         size = MAX_JOB_BYTES if os.path.splitext(source.path)[1].lower() in COMPRESSIONS else source.n_bytes or 0
         if handful and (len(handful) == MAX_JOB_FILES or n_bytes + size > MAX_JOB_BYTES or source.format != handful[0].format):
             yield weighed(functools.partial(_read_files, handful, wanted), n_bytes)
@@ -100,7 +101,7 @@ def _to_documents(
         except UnicodeDecodeError as error:
             texts.append(None)
             problems[row] = (
-                f"not {error.encoding}: {error.reason} at byte {error.start}; --encoding sets another encoding"
+                f"not {error.encoding}: {error.reason} at byte {error.start}; {named('encoding')} sets another encoding"
                 if b"\0" not in data[:1024]
                 else nul_reason(data.index(b"\0"))
             )
@@ -131,7 +132,7 @@ def _decode_html(data: bytes) -> str:
 
 
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
-    """Write what stays of a text, in its encoding and with its byte order mark."""
+    """Write what remains of a text, in its encoding and with its byte order mark."""
     decision = edits.at(0)
     data = b"".join(file.raw_chunks())
     if file.damage is not None or decision is None:

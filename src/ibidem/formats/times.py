@@ -1,4 +1,4 @@
-"""Times in every common spelling, as microseconds in UTC; what is not understood is null, never an error."""
+"""Times in every common format, as microseconds in UTC; what cannot be parsed is null, never an error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 ACCEPTED = "2031-09-13T04:00:00Z, 2031-09-13, 2031, 'Sat, 13 Sep 2031 04:00:00 GMT', seconds since 1970"
-# From here on a number counts milliseconds: as seconds it would lie beyond the year 5138.
+# From here on a number counts milliseconds: as seconds it would be beyond the year 5138.
 MIN_MILLISECONDS = 1e11
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECONDS = {"us": 1, "ms": 1000, "s": 10**6, "day": 86_400 * 10**6}
@@ -44,7 +44,7 @@ def from_array(column: Any) -> Any:
 
 
 def _from_distinct(values: Any) -> Any:
-    # Times that are further away would come round to others as they are converted.
+    # Times further away would overflow when converted.
     if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
         unit = values.type.unit if pa.types.is_timestamp(values.type) else "day" if pa.types.is_date32(values.type) else "ms"
         if unit in _MICROSECONDS:
@@ -68,7 +68,7 @@ def shown(value: Any) -> str:
 
 
 def _without_impossible(moments: Any, n_microseconds: int) -> Any:
-    """Return a column of times, null where they lie outside of the years 1 to 9999, which neither Python nor people write.
+    """Return a column of times, null outside the years 1 to 9999, which neither Python nor people write.
 
     `n_microseconds` is its unit.
     """

@@ -1,8 +1,8 @@
 """Web archives.
 
-Read: the pages among the responses; other content, and answers other than success, are no documents. Rewritten: whole
-records are removed, all other bytes stay. Records are found by the parser of the reader in a first pass over the file; the
-second one copies. Where an archive is compressed record by record, as it should be, what stays is copied as it is.
+Read: the pages among the responses; other content, and responses other than success, are not documents. In copies, whole
+records are removed, all other bytes are unchanged. Records are found by the parser of the reader in a first pass over the file;
+the second one copies. Where an archive is compressed record by record, as it should be, what stays is copied as it is.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
 class _Page(NamedTuple):
-    """One response, as it was stored."""
+    """One response, as stored."""
 
     position: int
     doc_id: str
@@ -94,7 +94,7 @@ def _end(record: Any) -> int:
 
 
 class _ReadableStream:
-    """A stream as fastwarc wants it. What goes wrong while reading is kept for later: its native code would panic."""
+    """A stream in the form that fastwarc needs. Read errors are stored for later: its native code would panic."""
 
     def __init__(self, stream: ByteStream) -> None:
         self.error: Exception | None = None
@@ -175,7 +175,7 @@ def _to_documents(pages: list[_Page], source: str, wanted: Wanted, n_bytes: int)
 
 
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
-    """Copy everything but the responses that are removed."""
+    """Copy everything except removed responses."""
     bounds, dropped, damage = _find_records(file.path, edits)
     edges = [edge for record in dropped for edge in (bounds[record], bounds[record + 1])]
     places = edges if file.compression is None else _member_places(file, edges)
@@ -221,7 +221,7 @@ def _find_records(path: str, edits: Edits) -> tuple[list[int], list[int], Except
             readable.error = readable.error or error
     if readable.error is None or not starts:
         return [*starts, sys.maxsize], dropped, readable.error
-    # What follows the last record is no archive, but it stays.
+    # What follows the last record is not part of the archive, but is kept.
     n_bytes = int(length) if length.isdecimal() else 0
     return [*starts, _end_of_record(path, starts[-1], n_bytes)], dropped, readable.error
 
@@ -267,7 +267,7 @@ def _member_places(file: InputFile, edges: list[int]) -> list[int] | None:
 
 
 def _cut_at(chunks: Iterable[bytes], places: list[int]) -> Iterator[tuple[int, memoryview]]:
-    """Yield all bytes, cut at some rising places, with the number of places that lie at or before them."""
+    """Yield all bytes, cut at some places given in order, with the number of places at or before them."""
     offset = 0
     for chunk in chunks:
         view = memoryview(chunk)

@@ -13,8 +13,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
+from ibidem.columns.notebook import MOST_ROWS, counted, listed, page
 from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
+from ibidem.config.surface import named
 from ibidem.errors import SettingsError
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
@@ -30,7 +32,7 @@ from ibidem.index.vocabulary import WordCounts
 from ibidem.model import Skipped
 
 MOST_SOURCES = 10
-MOST_MATCHES = 1 << 19  # of a request, that are looked at at once: some hundred bytes each
+MOST_MATCHES = 1 << 19  # of a request that are processed at once: about a hundred bytes each
 
 
 class Hit(NamedTuple):
@@ -56,11 +58,11 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a document is a duplicate: at least `min_hits` of its sentences are known.
+    """Whether a document is duplicated: at least `min_hits` of its sentences are known.
 
-    `n_known` counts those of `min_hit_words` words, without the `n_common` ones that occur in more than `max_places`
-    documents. `sources` are the documents in which most of them occur. `is_own_id_known`: the index contains a document of the
-    same id, with which this one was not compared.
+    `n_known` counts those of `min_hit_words` words, without the `n_common` ones that occur in more than `max_places` documents.
+    `sources` are the documents that contain most of them. `is_own_id_known`: the index has a document with the same id, with
+    which this one was not compared.
     """
 
     id: str
@@ -74,15 +76,16 @@ class Verdict:
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """The known sentences with their places; made when they are asked for."""
+        """The known sentences with their places; made on first use."""
         return self._list_hits()
 
 
 class QueryResult:
     """What documents share with the index. Iterating gives the hits one by one.
 
-    `skipped` lists the records that could not be used, `ids` names the others in their order, `notes` say what the search could
-    not do as asked. The tables are made when they are asked for, from the commit that was the last one at the time of the
+    `skipped` lists the records that could not be used, `ids` names the others in order, `notes` say what the search could
+    not do as asked. The tables are made when they are first use, from
+    the last commit at the time of the
     query.
     """
 
@@ -112,6 +115,21 @@ class QueryResult:
     def __len__(self) -> int:
         return int(self.hits.num_rows)
 
+    def __repr__(self) -> str:
+        return f"<QueryResult: {self._sentence()}>"
+
+    def _repr_html_(self) -> str:
+        names = ("document", "known sentences", "most of them in")
+        rows = [
+            (each.id, f"{each.n_known:,} of {each.n_sentences:,}", each.sources[0].id if each.sources else None)
+            for each in self.verdicts[:MOST_ROWS]
+        ]
+        return page(f"{self._sentence()}.", listed(names, rows, len(self.verdicts) - len(rows)))
+
+    def _sentence(self) -> str:
+        n_sharing = sum(verdict.n_known > 0 for verdict in self.verdicts)
+        return f"{n_sharing:,} of {counted(len(self.ids), 'document')} with known sentences, {counted(len(self), 'hit')}"
+
     @cached_property
     def hits(self) -> pa.Table:
         """The hits as an Arrow table in the schema HITS."""
@@ -124,12 +142,12 @@ class QueryResult:
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """The verdict on every document, in their order."""
+        """The verdict on every document, in order."""
         n_documents, first = self._hits.n_documents, self._first
         is_common = self._counts & (n_documents > self.config.passages.max_places)
         n_common = np.diff(starts_of(is_common)[first])
         n_known = np.diff(starts_of(self._counts & (n_documents > 0))[first]) - n_common
-        needed = self.config.index.min_hits + self.config.signatures.paper  # as printed: more than so many
+        needed = self.config.index.min_hits + self.config.signatures.paper  # in the paper: more than this many
         sources: list[list[Source]] = [[] for _ in self.ids]
         for document, name, n_sentences in self._hits.sources(self._counts & ~is_common, MOST_SOURCES):
             sources[document].append(Source(name, n_sentences))
@@ -166,7 +184,7 @@ class QueryResult:
 
 
 def _rows_by_name(names: pa.ChunkedArray) -> dict[str, tuple[int, int]]:
-    """Return the first row, and the one after the last, of every name in a column where equal names lie together."""
+    """Return the first row, and the one after the last, of every name in a column where equal names are adjacent."""
     rows: dict[str, tuple[int, int]] = {}
     at = 0
     for chunk in filter(len, names.chunks):
@@ -183,7 +201,7 @@ def _hits_in(table: pa.Table) -> Iterator[Hit]:
 
 
 def request_of(config: Config) -> Request:
-    """Return what the settings ask a search for."""
+    """Return the search request of the settings."""
     index = config.index
     return Request(
         method=index.search_engine,
@@ -197,7 +215,9 @@ def request_of(config: Config) -> Request:
 
 
 def _in_portions(hits_of: Callable[[int, int], Portion], n_queries: int, is_cut: bool) -> Iterator[Portion]:
-    """Yield the hits of all queries at once, or of fewer and fewer where these are too many; without `is_cut`, raise then."""
+    """Yield the hits of all queries at once, or in ever smaller portions if there are too many; without `is_cut`, raise
+    instead.
+    """
     left = [(0, n_queries)]
     while left:
         begin, end = left.pop()
@@ -221,10 +241,10 @@ def answer(
     skipped: Sequence[Skipped],
     run_tasks: RunTasks = in_turn,
 ) -> QueryResult:
-    """Say what arrivals share with the kept documents of segments; with `own`, their own segment, also with one another.
+    """Return what arrivals share with the kept documents of segments and, with `own`, their own segment, with one another.
 
-    `known` are the serials of those of their ids that are in the index. Several documents that have too many hits among one
-    another raise `TooManyMatchesError`: they have to be asked about one by one.
+    `known` are the serials of their ids in the index. If several documents have too many hits among one another,
+    `TooManyMatchesError` is raised: they must be queried one by one.
     """
     request = request_of(config)
     queries = arrivals.queries(counts, settings)
@@ -232,7 +252,7 @@ def answer(
     notes = _notes(queries, request, settings)
     common_hashes = np.union1d(counts.common_hashes(settings.max_document_share), settings.stops)
     max_places = config.passages.max_places
-    # Of the arrivals, a document sees those before it: a single one sees none.
+    # A document only sees earlier arrivals: a single one sees none.
     is_own_searched = own is not None and own.n_documents > 1
     searched = [*parts, *([(own, kept_in(own, np.empty(0, np.int64)))] if own is not None and is_own_searched else [])]
 
@@ -241,7 +261,7 @@ def answer(
         some = queries if is_all else queries.part(begin, end)
         elements = None if known_by is queries else known_by if is_all else known_by.part(begin, end)
         hits_by_segment = []
-        wanted = np.full(len(some), places_needed(max_places))  # by query: places in segments so far are taken off
+        wanted = np.full(len(some), places_needed(max_places))  # per query: reduced by the places found in earlier segments
         for segment, kept in searched:
             oldest = Oldest(kept, wanted)
             found = search(segment, some, request, settings, common_hashes, run_tasks, oldest, MOST_MATCHES, elements).hits
@@ -267,6 +287,7 @@ def _notes(queries: QueryTypes, request: Request, settings: SegmentSettings) -> 
     if longest is None or (longest and longest >= queries.n_counted.max(initial=0)):
         return []
     if longest == 0:
-        problem = f"no radius keeps the false positives of the bits search at {request.max_false_positive:g}"
-        raise SettingsError([f"{problem}, however short a sentence is; raise max_false_positive, or set radius"])
+        problem = f"no radius keeps the false positives of the bits search at {request.max_false_positive:g}, however short a "
+        step = f"raise {named('max_false_positive')}, or set {named('radius')}"
+        raise SettingsError([f"{problem}sentence is; {step}"])
     return [radius_note(longest, request.max_false_positive)]

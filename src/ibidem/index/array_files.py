@@ -1,15 +1,15 @@
-"""Files of arrays that are written once, mapped by readers, and can be checked to the last bit.
+"""Files of arrays that are written once, memory-mapped by readers, and fully checksummed.
 
     prefix   32 bytes: magic, format version, crc32 of what follows up to the first array, header length, file length
     header   JSON: {"arrays": [{"name", "dtype", "length", "offset", "crc32"}, ...], "about": {...}, "name": its own}
     arrays   little endian, each at a multiple of 64 bytes, zeros between; offsets count from the end of the padded header
 
-A file is written as `NAME.new`, and becomes `NAME` once a commit lists it. If the writer is killed in between, readers find a
-listed file under its first name, and the next writer renames it. So a file that has its name is part of some commit, whatever
-becomes of the catalog; a `.new` file that the catalog does not list is not. Names survive copies and changed permissions, and
-nothing has to be synced before the commit but what is written.
+A file is written as `NAME.new` and becomes `NAME` once a commit lists it. If the writer is killed in between, readers find a
+listed file under its first name, and the next writer renames it. So a file with its final name is part of some commit, whatever
+happens to the catalog; a `.new` file that the catalog does not list is not. Names survive copies and changed permissions, and
+only the new files have to be synced before the commit.
 
-A file never changes once it is written. It may vanish when no commit lists it any more; who has it mapped keeps it.
+A written file never changes. It may be deleted when no commit lists it any more; processes that have it mapped keep it.
 `about["index"]` is the identity of the index that wrote it; earlier versions did not write one.
 """
 
@@ -38,23 +38,23 @@ from ibidem.index.folder import Place
 MAGIC = b"\x89ibidem\n"
 FORMAT_VERSION = 1
 KINDS = ("segment", "words")
-NEW = ".new"  # not ".tmp", which backups leave out: a file may keep this name for a while after its commit
+NEW = ".new"  # not ".tmp", which backups may skip: a file can keep this name for a while after its commit
 
 _PREFIX = struct.Struct("<8sIIQQ")
-_CRC_START_BYTES = 16  # magic and version are compared as they are; all else in prefix and header is under the crc32
+_CRC_START_BYTES = 16  # magic and version are compared directly; the crc32 covers the rest of prefix and header
 _ALIGNMENT_BYTES = 64
 _CHUNK_BYTES = 1 << 20
 _NUMERIC_KINDS = "biufc"
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
-# The file may be sound: this process only cannot get at it.
+# The file may be sound: this process just cannot access it.
 _OUT_OF_REACH = {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 REPAIR_STEP = "Run `ibidem index verify DIR` to see what else is damaged; restore the index from a backup, or rebuild it."
 
 
 @dataclass(frozen=True)
 class _StoredArray:
-    """Where one array lies in its file."""
+    """Where one array is in its file."""
 
     name: str
     dtype: np.dtype[Any]
@@ -72,16 +72,16 @@ class _Header:
 
 
 def new_name(kind: str) -> str:
-    """Make up the name of a new file of a kind (`segment`, `words`); no two are alike."""
+    """Return a new, unique file name of a kind (`segment`, `words`)."""
     if kind not in KINDS:
         raise ValueError(f"no such kind of file: {kind}")
     return f"{kind}-{secrets.token_hex(8)}.ibi"
 
 
 def write_arrays(path: Path | Place, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> int:
-    """Write one-dimensional numeric arrays and what JSON can say about them to a new file; return its length in bytes.
+    """Write one-dimensional numeric arrays and their JSON description to a new file; return its length in bytes.
 
-    When this returns, the file is on disk for good, under its first name: see `give_name`. When it raises, nothing is left.
+    When this returns, the file is durable under its first name (see `give_name`). If it raises, nothing is left.
     """
     place = Place.of(path)
     prefix, starts_bytes, file_bytes = _lay_out(place.name, arrays, about)
@@ -112,7 +112,7 @@ def _before_commit(place: Place) -> Place:
 
 
 def is_written(path: Path | Place) -> bool:
-    """Tell whether a file is there whose commit is still to come."""
+    """Return whether a file exists that is not yet committed."""
     try:
         _before_commit(Place.of(path)).status()
     except FileNotFoundError:
@@ -121,21 +121,21 @@ def is_written(path: Path | Place) -> bool:
 
 
 def give_name(path: Path | Place) -> None:
-    """Give a file its name after the commit that lists it. Until the folder is synced, a power cut may undo that."""
+    """Give a file its final name after the commit that lists it. Until the folder is synced, a power cut may undo that."""
     _before_commit(Place.of(path)).rename(Place.of(path).name)
 
 
 def _lay_out(name_of_file: str, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> tuple[bytes, list[int], int]:
     """Return the padded prefix and header, where each array begins, and how long the file is.
 
-    The name is in the header: a sound file in the place of another one would pass for it otherwise.
+    The name is in the header: otherwise a sound file in place of another would go unnoticed.
     """
     entries: list[dict[str, Any]] = []
     offset_bytes = end_bytes = 0
     for name, array in arrays.items():
         if array.ndim != 1 or array.dtype.kind not in _NUMERIC_KINDS:
-            raise ValueError(f"{name} is no one-dimensional array of numbers")
-        # Before anything is written: the header comes first. A second pass over memory costs less than the disk does.
+            raise ValueError(f"{name} is not a one-dimensional array of numbers")
+        # Computed before anything is written, as the header comes first. A second pass over memory costs less than writing.
         crc32 = 0
         for chunk in _chunks(array):
             crc32 = zlib.crc32(chunk, crc32)
@@ -166,24 +166,24 @@ def _chunks(array: NDArray[Any]) -> Iterator[memoryview]:
 
 
 def read_about(path: Path | Place) -> dict[str, Any]:
-    """Return what a file says about its arrays."""
+    """Return the description in a file of arrays."""
     with _opened(path) as (file, path):
         return _read_header(file, path).about
 
 
 def map_arrays(path: Path | Place) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Map a file into memory; return its arrays, read-only, and what is said about them. No array is looked at."""
+    """Map a file into memory; return its arrays, read-only, and their description. No array is read."""
     with _opened(path) as (file, path):
         header = _read_header(file, path)
         mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     if hasattr(mmap, "MADV_RANDOM"):
-        # Lookups touch single pages all over the file; read-ahead would fetch what nobody asked for.
+        # Lookups touch single pages all over the file; read-ahead would fetch what is not needed.
         mapping.madvise(mmap.MADV_RANDOM)
     if len(mapping) != header.file_bytes:
         raise _damaged(path, "changed while it was being opened")
     arrays: dict[str, NDArray[Any]] = {}
     for stored in header.arrays:
-        arrays[stored.name] = np.empty(0, stored.dtype)  # of no bytes NumPy makes no view
+        arrays[stored.name] = np.empty(0, stored.dtype)  # NumPy makes no view of zero bytes
         if stored.length:
             arrays[stored.name] = np.frombuffer(mapping, stored.dtype, stored.length, stored.start_bytes)
         arrays[stored.name].flags.writeable = False
@@ -191,9 +191,9 @@ def map_arrays(path: Path | Place) -> tuple[dict[str, NDArray[Any]], dict[str, A
 
 
 def check_arrays(path: Path | Place) -> None:
-    """Read a whole file and raise `IndexDamagedError` if a single bit of it is not as it was written.
+    """Read a whole file and raise `IndexDamagedError` if a single bit has changed.
 
-    It is read piece by piece and not through a mapping, whose pages would count as memory of this process.
+    It is read in pieces, not through a mapping, whose pages would count as memory of this process.
     """
     with _opened(path) as (file, path):
         header = _read_header(file, path)
@@ -225,7 +225,7 @@ def _read_chunks(file: IO[bytes], path: Path, n_bytes: int) -> Iterator[bytes]:
 
 
 def _read_header(file: IO[bytes], path: Path) -> _Header:
-    """Read and check all that comes before the first array; the file is left at that position."""
+    """Read and check everything before the first array; the file is left at that position."""
     size_bytes = os.fstat(file.fileno()).st_size
     prefix = file.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size:
@@ -265,7 +265,7 @@ def _read_header(file: IO[bytes], path: Path) -> _Header:
 def _stored_array(entry: Mapping[str, Any], start_bytes: int) -> _StoredArray:
     dtype = np.dtype(str(entry["dtype"]))
     if dtype.kind not in _NUMERIC_KINDS:
-        raise ValueError(f"no numbers: {dtype}")
+        raise ValueError(f"not numbers: {dtype}")
     length = int(entry["length"])
     start_bytes += int(entry["offset"])
     end_bytes = start_bytes + length * dtype.itemsize
@@ -274,7 +274,7 @@ def _stored_array(entry: Mapping[str, Any], start_bytes: int) -> _StoredArray:
 
 @contextmanager
 def _opened(place: Path | Place) -> Iterator[tuple[IO[bytes], Path]]:
-    """Open a file, under its first name if it has no other yet; yield it with its path, for messages."""
+    """Open a file, under its first name if it has no other yet; yield it with its path for messages."""
     place = Place.of(place)
     path = place.path
     try:
@@ -293,7 +293,7 @@ def _open(place: Place) -> IO[bytes]:
     for name in (place, _before_commit(place)):
         with suppress(FileNotFoundError):
             return name.open()
-    return place.open()  # it may have been renamed between the two
+    return place.open()  # it may have been renamed in between
 
 
 def _damaged(path: Path, what: str, next_step: str = REPAIR_STEP) -> IndexDamagedError:
@@ -301,7 +301,7 @@ def _damaged(path: Path, what: str, next_step: str = REPAIR_STEP) -> IndexDamage
 
 
 def write_problem(path: Path, error: OSError) -> IndexWriteError:
-    """Say what kept a file from being written, and what to do about it."""
+    """Return the error for a file that could not be written, with what to do about it."""
     if error.errno in _NO_SPACE:
         step = "Free some space there, or raise the limit, and run it again; the index is unchanged."
         return IndexSpaceError(f"cannot write {path}: {error.strerror or error}", step)

@@ -1,4 +1,4 @@
-"""What arrives: documents with their sentences, types and words, ready to be searched for and to be stored."""
+"""Arrivals: new documents with their sentences, types and words, ready to be searched for and stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
 @dataclass(frozen=True)
 class QueryTypes:
-    """What is searched for. Query t has the distinct words `words[first[t]:first[t + 1]]`, numbers into `word_hashes`.
+    """The queries of a search. Query t has the distinct words `words[first[t]:first[t + 1]]`, numbers into `word_hashes`.
 
     Where sentences are known by other elements than words, these take the place of words.
     """
@@ -173,13 +173,13 @@ class Arrivals:
         return QueryTypes(frozen(self.digests), *(frozen(column) for column in columns))
 
     def segment(self, serials: NDArray[np.int64], counts: WordCounts, settings: SegmentSettings) -> Segment:
-        """Return the documents as a segment, under these serials."""
+        """Return the documents as a segment with these serials."""
         source, (words, first) = self.collection, self._words
         documents = document_columns(serials, source.n_chars, source.times, source.ids, source.groups)
         sentences = SentenceColumns(
             source.document_first, self.types.of_sentence.astype(np.uint32), source.start_char, source.end_char
         )
-        # A copy of the words: they may be searched for too, and building uses them up.
+        # A copy of the words: they may also be searched for, and building consumes them.
         types = TypeColumns(self.digests, words.ids.copy(), first, words.hashes)
         if settings.elements is not None and not has_key(settings.elements):
             types = replace(types, elements=self._elements(counts, settings))

@@ -1,4 +1,4 @@
-"""Bit signatures (qSign): a sentence as the joined masks of its words, how far apart those get, and the search among them.
+"""Bit signatures (qSign): sentences as the combined masks of their words, how far they differ, and the search among them.
 
 Kim, Candan, Tatemura, "Efficient overlap and content reuse detection in blogs and online news articles", WWW 2009. Their tree
 is replaced by multi-index hashing, which is exact: the m bits are cut into s pieces, each piece has a table of the rows in its
@@ -24,7 +24,7 @@ MIN_BITS, MAX_BITS = 8, 512
 PLANE_BITS = 64
 _NARROW = (64, 3)
 _MAX_ROWS = 1 << 32
-_MIN_ROOM = 1 << 16  # rows of results that are gathered at a time
+_MIN_ROOM = 1 << 16  # rows of results collected at a time
 
 Signatures = NDArray[np.uint64]
 Rows = NDArray[np.uint32]
@@ -51,7 +51,7 @@ def narrow_bits(n_bits: int, bits_per_word: int) -> tuple[int, int]:
 
 
 def sentence_signatures(masks: Signatures, word_ids: NDArray[Any], first: NDArray[np.int64]) -> Signatures:
-    """Return the signature of each sentence: the masks of its words `word_ids[first[s] : first[s + 1]]`, joined by or."""
+    """Return the signature of each sentence: the bitwise or of the masks of its words `word_ids[first[s] : first[s + 1]]`."""
     signatures = np.empty((*masks.shape[:-1], len(first) - 1), np.uint64)
     for plane, joined in zip(_planes(masks), np.atleast_2d(signatures), strict=True):
         bits_kernels.join_masks(plane, frozen(word_ids), frozen(first), joined)
@@ -63,18 +63,18 @@ def _planes(signatures: Signatures) -> tuple[NDArray[np.uint64], ...]:
     return tuple(frozen(plane) for plane in (signatures if signatures.ndim > 1 else (signatures,)))
 
 
-# What the paper predicts. m = n_bits, l = bits_per_word, n = n_words, k = n_more. It lets words draw their bits one by one, so
-# that a word may draw a bit twice; our masks have l distinct bits, which changes p by less than l / m of it.
+# The paper's predictions. m = n_bits, l = bits_per_word, n = n_words, k = n_more. There, a word draws its bits one by one and
+# may draw a bit twice; our masks have l distinct bits, which changes p by a share of less than l / m.
 
 
 def bit_change_probability(n_bits: int, bits_per_word: int, n_words: int, n_more: int) -> float:
-    """Return how likely a bit that n words leave unset is set by k more: (1 − 1/m)^(nl) · (1 − (1 − 1/m)^(kl))."""
+    """Return the probability that a bit left unset by n words is set by k more: (1 − 1/m)^(nl) · (1 − (1 − 1/m)^(kl))."""
     stays = log1p(-1 / n_bits)
     return -(1 + expm1(stays * n_words * bits_per_word)) * expm1(stays * n_more * bits_per_word)
 
 
 def within_probability(n_bits: int, bits_per_word: int, n_words: int, n_more: int, radius: int) -> float:
-    """Return how likely at most `radius` bits change when k more words are joined to n words (the paper's P_max)."""
+    """Return the probability that at most `radius` bits change when k words are added to n words (the paper's P_max)."""
     if radius < 0:
         return 0.0
     if radius >= n_bits:
@@ -84,17 +84,17 @@ def within_probability(n_bits: int, bits_per_word: int, n_words: int, n_more: in
 
 
 def predicted_recall(n_bits: int, bits_per_word: int, n_words: int, words_flexible: int, radius: int) -> float:
-    """Return how likely a sentence with as many other words as are allowed is found."""
+    """Return the probability of finding a sentence with as many other words as allowed."""
     return within_probability(n_bits, bits_per_word, n_words, words_flexible, radius)
 
 
 def predicted_false_positive(n_bits: int, bits_per_word: int, n_words: int, words_flexible: int, radius: int) -> float:
-    """Return how likely a sentence with one word more than are allowed is found all the same."""
+    """Return the probability of still finding a sentence with one word more than allowed."""
     return within_probability(n_bits, bits_per_word, n_words, words_flexible + 1, radius)
 
 
 def radius_for(n_bits: int, bits_per_word: int, n_words: int, words_flexible: int, max_false_positive: float) -> int | None:
-    """Return the largest radius whose predicted false positives stay within the limit; None if those of radius 0 do not."""
+    """Return the largest radius whose predicted false positives stay within the limit; None if even radius 0 does not."""
     radius = None
     for larger in range(n_bits + 1):
         if predicted_false_positive(n_bits, bits_per_word, n_words, words_flexible, larger) > max_false_positive:
@@ -119,14 +119,14 @@ def bits_per_word_for(n_bits: int, vocabulary_size: int) -> int | None:
 
 
 def lossless_radius(bits_per_word: int, n_different_words: int) -> int:
-    """Return the radius that loses no pair of sentences with so many different words, counted on both sides together."""
+    """Return the radius that loses no pair of sentences with this many differing words, counted on both sides together."""
     return bits_per_word * n_different_words
 
 
 class Pieces(NamedTuple):
     """How signatures are cut: `n_pieces` pieces of about equal width, the highest bits first, a directory for each.
 
-    A directory has 2^`directory_bits` + 1 entries: where the rows with each value of so many bits begin in the table.
+    A directory has 2^`directory_bits` + 1 entries: where the rows with each value of these bits begin in the table.
     """
 
     n_pieces: int
@@ -135,10 +135,10 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True)
 class BitTables:
-    """The tables of a collection, one per piece: `rows` and `starts` contain those of all pieces, one after the other.
+    """The tables of a collection, one per piece: `rows` and `starts` contain those of all pieces, concatenated.
 
-    A table is the rows in rising order of their signatures read from the first bit of the piece on and round again; equal
-    signatures rise by row.
+    A table is the rows in increasing order of their signatures, rotated to begin with the piece; rows with equal signatures are
+    in order.
     """
 
     rows: Rows
@@ -147,12 +147,12 @@ class BitTables:
 
 
 def pieces_of(n_rows: int, n_bits: int) -> Pieces:
-    """Return how signatures of so many rows are cut.
+    """Return how the signatures of `n_rows` rows are cut.
 
-    A piece has at most log2(n) + 2 bits, so that few rows have the same ones. Measured with a million rows, radius 0 to 5: one
-    piece less takes up to seven times as long, one more takes longer at most radii. Pieces are runs of bits: the masks of
-    words place bits at random, so bits that are often set and bits that go together are spread over the pieces already.
-    Interleaved bits took as long, bits dealt out by how often they are set between 0.65 and 1.3 times as long.
+    A piece has at most log2(n) + 2 bits, so that few rows have the same ones. Measured with a million rows and radius 0 to 5:
+    one piece fewer takes up to seven times as long, one more takes longer at most radii. Pieces are runs of bits: masks place
+    bits at random, so frequent and correlated bits are already spread over the pieces. Interleaved bits took as long; bits
+    distributed by frequency took 0.65 to 1.3 times as long.
     """
     _check_bits(n_bits)
     if n_rows >= _MAX_ROWS:
@@ -181,17 +181,18 @@ def build_tables(signatures: Signatures, n_bits: int) -> BitTables:
 
 
 def search(tables: BitTables, signatures: Signatures, queries: Signatures, radius: int) -> tuple[NDArray[np.int64], Rows]:
-    """Return the rows at most `radius` bits from each query, rising: those of query q are `rows[first[q] : first[q + 1]]`.
+    """Return the rows at most `radius` bits from each query, in increasing order: those of query q are `rows[first[q] : first[q
+    + 1]]`.
 
-    Exact for any signatures. However they are spread, a query costs at most about one and a half times what a scan costs.
+    Exact for any signatures. Whatever their distribution, a query costs at most about one and a half times as much as a scan.
     """
     n, n_bits = signatures.shape[-1], tables.n_bits
     n_pieces, directory_bits = pieces_of(n, n_bits)
     _check_radius(radius)
     if len(tables.rows) != n_pieces * n or len(tables.starts) != n_pieces * ((1 << directory_bits) + 1):
         raise ValueError(f"tables of {len(tables.rows)} entries do not belong to {n} signatures")
-    # In the directories the search takes about one step for each choice of bits that may differ. If that alone is more than
-    # a scan, scan. What comes after depends on how the signatures are spread: after half a scan the kernel gives a query up.
+    # In the directories, the search takes about one step for each choice of bits that may differ. If that alone exceeds a scan,
+    # scan. The rest depends on the distribution of signatures: after the cost of half a scan, the kernel gives up on a query.
     ways = sum(
         comb(min(width, directory_bits), n_unlike)
         for width, limit in zip(np.diff(_begins(n_pieces, n_bits)).tolist(), _limits(n_pieces, radius), strict=True)
@@ -205,7 +206,7 @@ def search(tables: BitTables, signatures: Signatures, queries: Signatures, radiu
 def _search_tables(
     tables: BitTables, signatures: Signatures, queries: Signatures, radius: int, max_work: int
 ) -> tuple[NDArray[np.int64], Rows]:
-    """Return what `search` returns; a query is scanned for only after `max_work`, in rows of a scan."""
+    """Return what `search` returns; a query falls back to a scan only after `max_work`, in rows of a scan."""
     n_bits = tables.n_bits
     n_rows, planes = signatures.shape[-1], _planes(signatures)
     n_pieces, directory_bits = pieces_of(n_rows, n_bits)
@@ -238,7 +239,7 @@ def scan(signatures: Signatures, queries: Signatures, radius: int) -> tuple[NDAr
 
 
 def _gather(run: Callable[[int, NDArray[np.int64], Rows], int], n_queries: int, n_rows: int) -> tuple[NDArray[np.int64], Rows]:
-    """Run a kernel until it has been through all queries; it stops where the results outgrow their room."""
+    """Run a kernel over all queries; it stops whenever the results outgrow their room."""
     first = np.zeros(n_queries + 1, np.int64)
     ends = np.empty(n_queries, np.int64)
     results = np.empty(max(n_rows, _MIN_ROOM), np.uint32)
@@ -253,18 +254,18 @@ def _gather(run: Callable[[int, NDArray[np.int64], Rows], int], n_queries: int, 
 
 
 def _begins(n_pieces: int, n_bits: int) -> list[int]:
-    """Return where the pieces begin, counted in bits from the highest one, and where the last one ends."""
+    """Return where the pieces begin, in bits from the highest one, and where the last one ends."""
     return [n_bits * piece // n_pieces for piece in range(n_pieces + 1)]
 
 
 def _limits(n_pieces: int, radius: int) -> list[int]:
-    """Return in how many bits each piece may differ (-1: it is left out) so that no signature within the radius is lost."""
+    """Return how many bits each piece may differ in (-1: left out) so that no signature within the radius is lost."""
     a, b = divmod(radius, n_pieces)
     return [a if piece <= b else a - 1 for piece in range(n_pieces)]
 
 
 def _rotated(planes: Sequence[NDArray[np.uint64]], n_bits: int, begin: int) -> tuple[NDArray[np.uint64], ...]:
-    """Return the signatures as read from a bit on, counted from the highest one, and round again."""
+    """Return the signatures rotated to begin with a bit, counted from the highest one."""
     highest = np.uint64((1 << n_bits - PLANE_BITS * (len(planes) - 1)) - 1)
     keys = (*planes[:-1], planes[-1] & highest)
     if begin:

@@ -1,7 +1,7 @@
-"""The catalog of an index: which files and documents belong to it, changed by whole commits only.
+"""The catalog of an index: which files and documents belong to it. Only whole commits change it.
 
-It is one SQLite file with a rollback journal. A commit names files that are on disk already, so whoever reads the catalog
-finds either all of a commit or nothing of it, also after a crash. `sweep.py` says which other files may be deleted.
+It is one SQLite file with a rollback journal. A commit names files that are already on disk, so readers of the catalog find all
+of a commit or none of it, even after a crash. `sweep.py` says which other files may be deleted.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ from ibidem.index.catalog_state import (
 from ibidem.index.folder import LOCK_FILE, OpenFolder
 
 _IDS_A_PAGE = 10_000
-# What a sound file can still get wrong, each with a query that says so.
+# Errors that even a sound file can have, each with a query that finds it.
 _CONTRADICTIONS = {
     "the number of documents is wrong": (
         "SELECT (SELECT value FROM state WHERE name = 'n_documents') IS NOT (SELECT COUNT(*) FROM documents)"
     ),
     "two documents share a serial": "SELECT COUNT(*) > COUNT(DISTINCT serial) FROM documents",
-    "a document is both there and removed": "SELECT EXISTS (SELECT 1 FROM documents JOIN removed USING (serial))",
+    "a document is both present and removed": "SELECT EXISTS (SELECT 1 FROM documents JOIN removed USING (serial))",
     "a serial is too high": (
         "SELECT EXISTS (SELECT 1 FROM (SELECT serial FROM documents UNION ALL SELECT serial FROM removed) "
         "WHERE serial >= (SELECT value FROM state WHERE name = 'next_serial'))"
@@ -68,7 +68,7 @@ _CONTRADICTIONS = {
 
 
 class Catalog(CatalogFile):
-    """The catalog of the index in `folder`, to be had from `create` or `open`; any thread may use it."""
+    """The catalog of the index in `folder`, made by `create` or `open`, for any thread."""
 
     def __init__(self, opened: OpenFolder, status: os.stat_result | None, connection: sqlite3.Connection) -> None:
         super().__init__(opened, status, connection)
@@ -77,7 +77,7 @@ class Catalog(CatalogFile):
 
     @classmethod
     def create(cls, folder: Path, settings: Mapping[str, Any]) -> Catalog:
-        """Make an empty index with these settings and open it; if there is one already, open that one as it is."""
+        """Create an empty index with these settings and open it; if one already exists, open that."""
         path = folder / CATALOG_FILE
         try:
             make_folder(folder)
@@ -86,7 +86,7 @@ class Catalog(CatalogFile):
             raise IndexStoreError(f"{folder} is not a folder", "Give another path for the index.") from error
         except OSError as error:
             raise write_problem(folder, error) from error
-        # Asked after the listing: another creator may have come first and written more by now.
+        # Checked after listing: another process may have created the index in the meantime.
         if not os.path.exists(path):
             if others:
                 message = f"{folder} is not empty and contains no index (it contains {min(others)})"
@@ -96,7 +96,7 @@ class Catalog(CatalogFile):
 
     @classmethod
     def open(cls, folder: Path) -> Catalog:
-        """Open the index in a folder, read-only where nothing may be written."""
+        """Open the index in a folder, read-only if it is not writable."""
         try:
             opened = OpenFolder(folder)
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -106,7 +106,7 @@ class Catalog(CatalogFile):
         except OSError as error:
             raise IndexStoreError(f"{folder} cannot be read: {error.strerror}", "Check that you may read it.") from error
         try:
-            status = status_of(opened.real_path / CATALOG_FILE)  # before it is opened: a file put in its place shows
+            status = status_of(opened.real_path / CATALOG_FILE)  # before opening, so that a replaced file is noticed
             connection = connect(folder / CATALOG_FILE, opened.real_path / CATALOG_FILE)
             try:
                 return cls(opened, status, connection)
@@ -128,17 +128,17 @@ class Catalog(CatalogFile):
         return self.mark().generation
 
     def mark(self) -> Mark:
-        """Return which commit was the last. It costs some microseconds: ask before every query."""
+        """Return the last commit. It costs a few microseconds: ask before every query."""
         with self._mutex, translated(self._path, "read"):
             self._check_in_place()
-            # All of it, as `state` reads it: from a damaged table a lookup may bring something else than a scan.
+            # All of it, as `state` reads it: in a damaged table, a lookup may differ from a scan.
             values = dict(self._connection.execute("SELECT name, value FROM state"))
         if not isinstance(values.get("generation"), int):
             raise damaged(self._path, "its state is incomplete")
         return Mark(values["generation"], values.get(COMMIT))
 
     def state(self) -> State:
-        """Return what the index consists of, as some one commit left it."""
+        """Return what the index consists of, as of one commit."""
         with self._reading() as connection:
             rows = self._rows(connection)
             dropped = read_dropped(connection, rows.values)
@@ -160,7 +160,7 @@ class Catalog(CatalogFile):
             raise damaged(self._path, f"its state makes no sense ({error})") from error
 
     def _rows(self, connection: sqlite3.Connection) -> Rows:
-        """Read the state and see that it is what the last commit wrote. Tombstones are read only if they have changed."""
+        """Read the state and check that it is what the last commit wrote. Tombstones are read only if they have changed."""
         try:
             rows = read_rows(connection, self._tombstones)
         except (TypeError, ValueError, OverflowError) as error:
@@ -171,14 +171,14 @@ class Catalog(CatalogFile):
         return rows
 
     def serials_of(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the serials of those of the documents that are in the index."""
+        """Return the serials of the given documents that are in the index."""
         with self._reading() as connection:
             return serials_of(connection, ids)
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all documents in the order of their code points.
 
-        They are read a page at a time, so that nobody is kept from writing meanwhile; a commit in between may show in part.
+        They are read a page at a time, so that writers are not blocked; a commit in between may be visible in part.
         """
         query = "SELECT id FROM documents ORDER BY id LIMIT ?"
         parameters: tuple[Any, ...] = (_IDS_A_PAGE,)
@@ -192,7 +192,7 @@ class Catalog(CatalogFile):
             parameters = (page[-1], _IDS_A_PAGE)
 
     def adopt(self) -> str:
-        """Return the identity of the index; one that an earlier version made gets its own now."""
+        """Return the identity of the index; one made by an earlier version gets its identity now."""
         with self._transaction("BEGIN IMMEDIATE", "write") as connection:
             rows = self._rows(connection)
             identity = rows.values.get(IDENTITY)
@@ -201,10 +201,10 @@ class Catalog(CatalogFile):
             return str(identity)
 
     def commit(self, change: Change, check: Callable[[], None] | None = None) -> None:
-        """Make a change as a whole, on disk for good when this returns; when it raises, nothing has changed.
+        """Make a change atomically. It is durable when this returns; if it raises, nothing has changed.
 
-        Adding an id that is there raises `KnownIdError`. Ids to be removed that are not there are passed over. `check` is
-        called when nobody else can commit any more, and may raise.
+        Adding a known id raises `KnownIdError`. Unknown ids to remove are ignored. `check` is called when no one else can
+        commit any more, and may raise.
         """
         name = change.commit or secrets.token_hex(8)
         with self._transaction("BEGIN IMMEDIATE", "write") as connection:
@@ -219,7 +219,8 @@ class Catalog(CatalogFile):
             removed = serials_of(connection, change.remove_ids)
             connection.executemany("INSERT INTO removed VALUES (?)", ((serial,) for serial in sorted(removed.values())))
             connection.executemany("DELETE FROM documents WHERE id = ?", ((doc_id,) for doc_id in sorted(removed)))
-            # In the order of the table, which then grows page by page; serials may come from NumPy, unknown to SQLite.
+            # In the order of the table, which then grows page by page; serials may be NumPy numbers, which SQLite does not
+            # know.
             added = sorted((doc_id, int(serial)) for doc_id, serial in change.add_documents)
             refuse_known_ids(connection, [doc_id for doc_id, _ in added])
             connection.executemany("INSERT INTO documents VALUES (?, ?)", added)
@@ -245,12 +246,12 @@ class Catalog(CatalogFile):
 
     @contextmanager
     def nobody_commits(self) -> Iterator[State]:
-        """Keep everybody from committing in a block, without writing anything; yields what the index consists of."""
+        """Prevent all commits during a block, without writing anything; yield what the index consists of."""
         with self._transaction("BEGIN IMMEDIATE", "write"):
             yield self.state()
 
     def check_integrity(self) -> list[str]:
-        """Read the whole catalog and return what is wrong with it, in words; an empty list if nothing is."""
+        """Read the whole catalog and describe what is wrong with it; an empty list if nothing is."""
         try:
             with self._reading() as connection:
                 found = [str(problem) for (problem,) in connection.execute("PRAGMA integrity_check")]
@@ -265,7 +266,7 @@ class Catalog(CatalogFile):
                     for what, query in _CONTRADICTIONS.items()
                     if connection.execute(query).fetchone()[0]
                 ]
-            self._tombstones = None  # or they would not be read
+            self._tombstones = None  # otherwise they would not be read
             self.state()
         except IndexDamagedError as error:
             return [error.message]

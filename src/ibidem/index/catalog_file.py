@@ -31,7 +31,7 @@ APPLICATION_ID = 0x49424944  # "IBID"
 FORMAT_VERSION = 1
 BUSY_SECONDS = 30.0
 _JOURNAL_BYTES = 64 << 10  # of a small commit
-CHECKSUM = "checksum"  # a row of `settings` over the other settings, and one of `state` over all that it names
+CHECKSUM = "checksum"  # a row of `settings` over the other settings, and one of `state` over everything it names
 
 Doing = Literal["read", "write"]
 
@@ -57,18 +57,18 @@ INSERT INTO state VALUES
     ('generation', 0), ('next_serial', 0), ('n_documents', 0), ('vocabulary', NULL), ('vocabulary_version', 0),
     ('{CHECKSUM}', NULL);
 """
-# Told apart by their words, which SQLite keeps: Python 3.10 does not give their numbers.
+# Recognised by their messages, which SQLite keeps stable: Python 3.10 does not expose the codes.
 _LOCKED = ("is locked", "locking protocol")
 _OUT_OF_REACH = ("readonly", "is full", "disk i/o error", "unable to open", "permission denied", "authorization denied")
 _DAMAGED = ("malformed", "not a database", "no such", "has no column", "could not decode", "unsupported file format")
 
 
 def put_in_place(path: Path, settings: Mapping[str, Any], state: Mapping[str, Any]) -> None:
-    """Write an empty catalog with these settings, unless one is there by then: of two who try it at once, one succeeds.
+    """Write an empty catalog with these settings, unless one exists by then: of two concurrent attempts, one succeeds.
 
-    `state` is what its state says besides being empty.
+    `state` is the content of its state besides being empty.
     """
-    # A name that `sweep` deletes if this process is killed.
+    # Under a name that `sweep` deletes if this process is killed.
     temporary = path.with_name(f"catalog-{secrets.token_hex(8)}.ibi.tmp")
     try:
         with translated(path, "write"), closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
@@ -79,13 +79,13 @@ def put_in_place(path: Path, settings: Mapping[str, Any], state: Mapping[str, An
         try:
             os.link(temporary, path)
         except (FileExistsError, FileNotFoundError):
-            pass  # another one was quicker, and may have swept this file away
+            pass  # another process was faster, and may have swept this file away
         except OSError:
-            # A file system without links, where two creators within a blink cannot be distinguished.
+            # A file system without hard links, where two simultaneous creators cannot be distinguished.
             if not os.path.exists(path):
                 os.replace(temporary, path)
         sync_folder(path.parent)
-        with suppress(OSError):  # above the index we need not be at home
+        with suppress(OSError):  # the parent folder may not be ours
             sync_folder(path.parent.absolute().parent)
     except OSError as error:
         raise write_problem(path, error) from error
@@ -95,7 +95,7 @@ def put_in_place(path: Path, settings: Mapping[str, Any], state: Mapping[str, An
 
 
 def write_settings(connection: sqlite3.Connection, settings: Mapping[str, Any]) -> None:
-    """Put settings into the place of those that are there, if any, with their checksum."""
+    """Replace the settings, if any, together with their checksum."""
     values = [(name, json.dumps(value)) for name, value in settings.items()]
     values.append((CHECKSUM, str(checksum(sorted(values)))))
     connection.execute("DELETE FROM settings")
@@ -103,14 +103,14 @@ def write_settings(connection: sqlite3.Connection, settings: Mapping[str, Any]) 
 
 
 def checksum(*parts: object) -> int:
-    """Return a checksum of rows: SQLite keeps none, and would hand out a changed number as if nothing had happened."""
+    """Return a checksum of rows: SQLite has none, and would return a changed number without noticing."""
     return zlib.crc32(repr(parts).encode())
 
 
 def connect(path: Path, real_path: Path) -> sqlite3.Connection:
-    """Open a catalog, read-only where nothing may be written, and see that it is one that this version understands.
+    """Open a catalog, read-only if it is not writable, and check that this version understands it.
 
-    Messages give its `path`; what is opened is the file at `real_path`, without links on the way.
+    Messages show its `path`; the file at `real_path`, without symbolic links, is opened.
     """
     try:
         real_path.stat()
@@ -127,8 +127,8 @@ def connect(path: Path, real_path: Path) -> sqlite3.Connection:
         try:
             _check_format(connection, path)
             connection.execute("PRAGMA journal_mode = DELETE")
-            # The end of the journal, too, has to be on disk before old segments are deleted: if the journal came back after
-            # a power cut, the commit would be undone and the catalog would name files that are gone.
+            # The removal of the journal must also be on disk before old segments are deleted: if the journal reappeared after a
+            # power cut, the commit would be undone and the catalog would name deleted files.
             connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("PRAGMA cell_size_check = ON")
         except BaseException:
@@ -152,13 +152,13 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
 
 
 class CatalogFile:
-    """The open file of a catalog: transactions on it, while it is where it was opened.
+    """The open file of a catalog: transactions on it, as long as it stays in place.
 
-    All threads share one connection under a lock. Queries take microseconds, and a connection for each thread would be
-    left open when its thread ends.
+    All threads share one connection under a lock. Queries take microseconds, and a connection per thread would stay open after
+    its thread ends.
 
-    SQLite keeps the file open, but finds its journal by path. So before each transaction the path must still lead to the
-    folder and the file that were opened; if it does not, that is an `IndexChangedError`, and nothing is read or written.
+    SQLite keeps the file open, but finds its journal by path. So before each transaction the path must still lead to the folder
+    and file that were opened; otherwise `IndexChangedError` is raised, and nothing is read or written.
     """
 
     def __init__(self, opened: OpenFolder, status: os.stat_result | None, connection: sqlite3.Connection) -> None:
@@ -179,20 +179,20 @@ class CatalogFile:
 
     @contextmanager
     def _transaction(self, begin: str, doing: Doing) -> Iterator[sqlite3.Connection]:
-        """Run a block in one transaction, undone if the block raises whatever it may be; inside another, as a part of it."""
+        """Run a block in one transaction, rolled back if the block raises; inside another transaction, as a part of it."""
         with self._mutex, translated(self._path, doing):
             if self._connection.in_transaction:
                 yield self._connection
                 return
             self._check_in_place()
             try:
-                self._connection.execute(begin)  # inside: interrupted right after it, the transaction would stay open
+                self._connection.execute(begin)  # inside the try: if interrupted right after it, it would stay open
                 yield self._connection
                 if doing == "write":
                     self._check_in_place()
                 self._connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:  # some errors undo it by themselves
+                if self._connection.in_transaction:  # some errors roll it back themselves
                     with suppress(sqlite3.Error):
                         self._connection.execute("ROLLBACK")
                 raise
@@ -209,12 +209,12 @@ class CatalogFile:
         if status is None or self._status is None or not os.path.samestat(status, self._status):
             raise moved(self._path, "the file was replaced")
         if self._seen != (seen := _times(status)) and not self._connection.in_transaction:
-            # SQLite tells a changed file by a counter in it, and a backup copied into the file may have the same count.
+            # SQLite detects a changed file by a counter in it, and a backup copied into the file may have the same count.
             self._connection.execute("PRAGMA shrink_memory")
             self._seen = seen
 
     def _check_committed(self) -> None:
-        """Raise if the index was moved within the commit that has just ended, and say what became of the commit."""
+        """Raise if the index was moved during the commit that has just ended, and say what happened to the commit."""
         try:
             self._check_in_place()
         except IndexChangedError as error:
@@ -228,7 +228,7 @@ class CatalogFile:
             raise IndexChangedError(f"{self.folder} was moved or replaced while a change was committed", step) from error
 
     def is_shared(self) -> bool:
-        """Tell whether the file has a second name: a copy made of hard links changes with this one."""
+        """Return whether the file has a second name: a copy made of hard links changes with this one."""
         status = status_of(self._real_path)
         return status is not None and status.st_nlink > 1
 
@@ -238,27 +238,27 @@ def _times(status: os.stat_result | None) -> tuple[int, ...]:
 
 
 def status_of(path: Path | str, folder: int | None = None) -> os.stat_result | None:
-    """Return what the system knows of a file; None if it is not there, or cannot be asked about."""
+    """Return the status of a file; None if it does not exist or cannot be accessed."""
     with suppress(OSError):
         return os.stat(path, dir_fd=folder)
     return None
 
 
 def damaged(path: Path, what: str) -> IndexDamagedError:
-    """Say that a catalog is damaged, and in what way."""
+    """Return the error for a damaged catalog."""
     return IndexDamagedError(f"{path} is damaged: {what}", REPAIR_STEP)
 
 
 @contextmanager
 def translated(path: Path, doing: Doing) -> Iterator[None]:
-    """Turn what SQLite raises in the block into errors of the index. Wrong use of SQLite is let through: it is a bug."""
+    """Turn SQLite's errors in the block into errors of the index. Wrong use of SQLite is not caught: it is a bug."""
     try:
         yield
     except (sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.NotSupportedError) as error:
         if "closed database" in str(error):
             raise IndexStoreError(f"the index in {path.parent} was closed", "Open it again.") from error
         raise
-    except UnicodeDecodeError as error:  # from a message of SQLite that quotes what is damaged
+    except UnicodeDecodeError as error:  # from an SQLite message that quotes damaged data
         raise damaged(path, "it contains invalid text") from error
     except sqlite3.Error as error:
         raise _meaning(path, doing, error) from error
@@ -286,7 +286,7 @@ def _meaning(path: Path, doing: Doing, error: sqlite3.Error) -> IndexStoreError:
 
 
 def _is_disk_full(folder: Path) -> bool:
-    """Tell whether there is no space for a journal: then SQLite says only that it could not open or write it."""
+    """Return whether there is no space for a journal: SQLite then only says that it could not open or write it."""
     try:
         disk = os.statvfs(folder)
     except OSError:

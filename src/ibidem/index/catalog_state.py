@@ -20,13 +20,13 @@ from ibidem.index.folder import OpenFolder
 
 COMMIT, IDENTITY, REMOVED_AT = "commit", "identity", "removed_at"  # rows of `state` that earlier versions did not write
 
-_IDS_A_QUERY = 900  # SQLite before 3.32 takes 999 parameters
+_IDS_A_QUERY = 900  # SQLite before 3.32 allows 999 parameters
 _IDS_SHOWN = 3
 _ID_CHARS_SHOWN = 80
 
 
 class Mark(NamedTuple):
-    """Which commit this is. The number alone does not tell: two copies of an index may each have made their own tenth."""
+    """Identifies a commit. The number alone is not enough: two copies of an index may each have their own tenth commit."""
 
     generation: int
     commit: str | None
@@ -45,10 +45,10 @@ class SegmentEntry:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What the index consists of after one commit. `removed` are rising serials; `n_documents` counts those not removed.
+    """What the index consists of after one commit. `removed` are increasing serials; `n_documents` counts those not removed.
 
-    `identity` is the same in all copies of an index and in no other index; None in one that an earlier version made.
-    `dropped` are files in whose place commits have put others, and which may still be there.
+    `identity` is the same in all copies of an index and in no other index; None if an earlier version made it. `dropped` are
+    files that commits have replaced, and which may still exist.
     """
 
     generation: int
@@ -72,10 +72,10 @@ class State:
 class Change:
     """What one commit changes. Ids are removed before others are added, so that a document can be replaced.
 
-    `remove_ids` makes tombstones of the serials; `settle` lists tombstones whose sentences are gone for good.
-    New segments come after those that stay, in the order given. None leaves a value as it is. The first commit fixes the
-    settings; a later one that gives others is an `IndexSettingsError`. With `after`, the change is to that commit and no
-    other. `commit` distinguishes it from the commits of others.
+    `remove_ids` turns the serials into tombstones; `settle` lists tombstones whose sentences have been purged. New segments
+    come after those that remain, in the given order. None leaves a value unchanged. The first commit fixes the settings; a
+    later one with other settings raises `IndexSettingsError`. With `after`, the change applies only to that commit. `commit`
+    distinguishes it from other commits.
     """
 
     add_segments: Sequence[SegmentEntry] = ()
@@ -93,7 +93,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Tombstones:
-    """The serials of removed documents, rising, and the commit that changed them last."""
+    """The serials of removed documents, in increasing order, and the commit that last changed them."""
 
     at: str | None
     serials: NDArray[np.int64]
@@ -101,16 +101,16 @@ class Tombstones:
 
     @classmethod
     def of(cls, at: str | None, serials: NDArray[np.int64]) -> Tombstones:
-        """Return them with their sum."""
+        """Return tombstones with their checksum."""
         serials.flags.writeable = False
         return cls(at, serials, int(serials.sum()))
 
     def changed(self, at: str, removed: Iterable[int], settled: Iterable[int]) -> Tombstones:
-        """Return them after a commit."""
+        """Return the tombstones after a commit."""
         more, fewer = (np.array(sorted({int(n) for n in numbers}), np.int64) for numbers in (removed, settled))
         if not len(more) and not len(fewer):
             return self if self.at is not None else Tombstones.of(at, self.serials)
-        # Both are in order, so a few changes cost no more than a copy of the column.
+        # Both are sorted, so a few changes cost no more than a copy of the column.
         serials = np.insert(self.serials, np.searchsorted(self.serials, more), more)
         place = np.searchsorted(serials, fewer)
         is_there = place < len(serials)
@@ -128,12 +128,12 @@ class Rows(NamedTuple):
 
     @property
     def mark(self) -> Mark:
-        """Which commit they are of."""
+        """The commit they belong to."""
         return Mark(int(self.values["generation"]), self.values.get(COMMIT))
 
 
 def read_rows(connection: sqlite3.Connection, known: Tombstones | None) -> Rows:
-    """Read the state. Tombstones that are `known` and have not changed since are not read again: there may be many."""
+    """Read the state. `known` tombstones that have not changed are not read again: there may be many."""
     values = dict(connection.execute("SELECT name, value FROM state"))
     segments = connection.execute("SELECT * FROM segments ORDER BY position").fetchall()
     at = values.get(REMOVED_AT)
@@ -156,7 +156,7 @@ def _checksum(values: Mapping[str, Any], segments: list[tuple[Any, ...]], tombst
 
 
 def write_state(connection: sqlite3.Connection, changed: Mapping[str, Any], tombstones: Tombstones) -> None:
-    """Put values into the place of others, with the checksum over everything."""
+    """Replace values, and the checksum over everything."""
     for name, value in changed.items():
         connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
     values = dict(connection.execute("SELECT name, value FROM state"))
@@ -165,7 +165,7 @@ def write_state(connection: sqlite3.Connection, changed: Mapping[str, Any], tomb
 
 
 def give_identity(connection: sqlite3.Connection, rows: Rows) -> str:
-    """Give an index that an earlier version made an identity, and return it. It is no commit: nothing in it changes."""
+    """Give an index made by an earlier version an identity, and return it. It is not a commit: nothing else changes."""
     identity = new_identity()
     connection.execute("CREATE TABLE IF NOT EXISTS dropped (name TEXT PRIMARY KEY)")
     write_state(connection, {IDENTITY: identity}, rows.tombstones)
@@ -173,19 +173,19 @@ def give_identity(connection: sqlite3.Connection, rows: Rows) -> str:
 
 
 def new_identity() -> str:
-    """Make up the identity of a new index; no two are alike."""
+    """Return a new, unique identity for an index."""
     return secrets.token_hex(16)
 
 
 def read_dropped(connection: sqlite3.Connection, values: Mapping[str, Any]) -> frozenset[str]:
-    """Return the files in whose place commits have put others."""
+    """Return the files that commits have replaced."""
     if values.get(IDENTITY) is None:
         return frozenset()
     return frozenset(str(name) for (name,) in connection.execute("SELECT name FROM dropped"))
 
 
 def note_dropped(connection: sqlite3.Connection, folder: OpenFolder, names: Iterable[str]) -> None:
-    """List files that this commit drops, so that a sweep may delete them; forget those that are gone."""
+    """List files that this commit drops, so that a sweep may delete them; forget those already deleted."""
     there = set(os.listdir(folder.descriptor))
     old = [name for (name,) in connection.execute("SELECT name FROM dropped") if name not in there]
     connection.executemany("DELETE FROM dropped WHERE name = ?", ((name,) for name in old))
@@ -193,7 +193,7 @@ def note_dropped(connection: sqlite3.Connection, folder: OpenFolder, names: Iter
 
 
 def fix_settings(connection: sqlite3.Connection, settings: Mapping[str, Any]) -> None:
-    """Store the settings with the first commit; with a later one, see that they are the same."""
+    """Store the settings with the first commit; with a later one, check that they are the same."""
     if connection.execute("SELECT value FROM state WHERE name = 'generation'").fetchone() == (0,):
         write_settings(connection, settings)
         return
@@ -202,7 +202,7 @@ def fix_settings(connection: sqlite3.Connection, settings: Mapping[str, Any]) ->
 
 
 def refuse_other_settings(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Raise `IndexSettingsError` if an index that was new has got other settings since."""
+    """Raise `IndexSettingsError` if a new index has received other settings in the meantime."""
     names = sorted(name for name in {*stored, *settings} if stored.get(name) != settings.get(name))
     if names:
         message = f"the index was recreated with other settings meanwhile: {', '.join(names)}"
@@ -212,7 +212,7 @@ def refuse_other_settings(stored: Mapping[str, Any], settings: Mapping[str, Any]
 def serials_of(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     """Return the serials of those of the documents that are in the index."""
     serials: dict[str, int] = {}
-    # In the order of the table: neighbours lie on one page. What UTF-8 cannot write is no id of any document.
+    # In the order of the table: neighbours are on one page. What UTF-8 cannot encode is not an id.
     ordered = sorted(name for name in ids if name.isascii() or name.encode("utf-8", "ignore").decode() == name)
     for start in range(0, len(ordered), _IDS_A_QUERY):
         part = ordered[start : start + _IDS_A_QUERY]
@@ -237,10 +237,10 @@ def refuse_known_ids(connection: sqlite3.Connection, ids: Sequence[str]) -> None
 
 
 def change_segments(connection: sqlite3.Connection, change: Change) -> None:
-    """Drop segments and add others behind those that stay."""
+    """Drop segments and add others after the remaining ones."""
     for name in change.drop_segments:
         if connection.execute("DELETE FROM segments WHERE name = ?", (name,)).rowcount != 1:
-            # To go on would put the same sentences into the index twice.
+            # Continuing would put the same sentences into the index twice.
             message = f"the segment {name} is no longer in the index, which has changed since it was read"
             raise IndexStoreError(message, "Run it again.")
     (position,) = connection.execute("SELECT COALESCE(MAX(position) + 1, 0) FROM segments").fetchone()

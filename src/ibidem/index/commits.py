@@ -23,7 +23,7 @@ from ibidem.index.vocabulary import WordCounts
 
 
 class WriterLock:
-    """The right to write to the index in `folder`, inside a `with` block; whoever else asks is turned away at once."""
+    """The lock for writing to the index in `folder`, inside a `with` block; other writers are refused at once."""
 
     def __init__(self, folder: Path | OpenFolder) -> None:
         if isinstance(folder, OpenFolder):
@@ -61,19 +61,19 @@ class Commits:
 
     def __init__(self, lock: WriterLock, catalog: Catalog) -> None:
         self._lock, self._catalog, self._folder = lock, catalog, catalog.opened
-        self._tried: set[str] = set()  # one that was broken off may have been made after all
+        self._tried: set[str] = set()  # an interrupted commit may have succeeded after all
         self._identity = catalog.adopt()
 
     def is_own(self, mark: Mark) -> bool:
-        """Tell whether a commit was tried here."""
+        """Return whether a commit was tried here."""
         return mark.commit in self._tried
 
     def check_file(self, name: str) -> None:
-        """Raise `IndexDamagedError` if a file is damaged; what is made from it would get good checksums."""
+        """Raise `IndexDamagedError` if a file is damaged; otherwise files made from it would get valid checksums."""
         check_arrays(self._folder / name)
 
     def store_segment(self, segment: Segment, version: int) -> SegmentEntry:
-        """Write a segment, made with that version of the word counts, to a file; the next commit is to name it."""
+        """Write a segment, made with that version of the word counts, to a file; the next commit must name it."""
         name = new_name("segment")
         about = {"index": self._identity, "word_counts": version}
         n_bytes = write_arrays(self._folder / name, segment.arrays(), about)
@@ -88,7 +88,7 @@ class Commits:
         return name
 
     def commit(self, change: Change, after: Mark) -> None:
-        """Commit a change to what the commit `after` left, and to nothing else; see before that all of its files are there."""
+        """Commit a change on top of the commit `after` and no other; first check that all its files exist."""
         own = secrets.token_hex(8)
         change = replace(change, after=after, commit=own)
         self._tried.add(own)
@@ -103,14 +103,16 @@ class Commits:
                     raise IndexChangedError(message, "Run it again when no other process writes to the index.")
 
         self._catalog.commit(change, check)
-        with suppress(OSError):  # readers find the files as they are, and the next writer renames them
+        with suppress(OSError):  # readers find the files anyway, and the next writer renames them
             for name in names:
                 give_name(self._folder / name)
             if names:
                 sync_folder(self._folder.descriptor)
 
     def refuse_shared(self) -> None:
-        """Raise if the catalog is that of a second folder too. Its files would not be: a commit would damage that index."""
+        """Raise if the catalog is also in a second folder (by hard link). The new files would not be: a commit would damage
+        that index.
+        """
         if self._catalog.is_shared():
             path = self._folder.path / CATALOG_FILE
             message = f"{path} is hard-linked from another folder, so writing here would damage that copy"

@@ -1,4 +1,4 @@
-"""Comparison of queries with the types of a segment: what is asked for, what matches, how kernels run over all queries."""
+"""Comparison of queries with the types of a segment: the request, the matches, and how kernels run over all queries."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _N_TASKS = 8
 _ROOM = 1 << 14
 _BLOCK = 64
 
-Kernel = Callable[[int, int, MatchRoom], tuple[int, int]]  # (query_from, query_to, room) -> (query to go on with, matches)
+Kernel = Callable[[int, int, MatchRoom], tuple[int, int]]  # (query_from, query_to, room) -> (query to continue with, matches)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for, besides the similar types that every search finds. `method` is one of those of `search`."""
+    """A search request, besides the similar types that every search finds. `method` is one of those in `search`."""
 
     method: str
     score: str
@@ -38,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Matches:
-    """Query and type of every match, query after query; words in common, their weight, and distinct words of the type."""
+    """Query and type of every match, by query; words in common, their weight, and the distinct words of the type."""
 
     query: NDArray[np.int64]
     type: NDArray[np.int64]
@@ -50,12 +50,12 @@ class Matches:
         return len(self.query)
 
     def chosen(self, rows: NDArray[np.bool_], first_query: int) -> Matches:
-        """Return some of the matches; queries are counted from another one on."""
+        """Return some of the matches, with queries counted from `first_query`."""
         return Matches(self.query[rows] + first_query, self.type[rows], self.common[rows], self.weight[rows], self.size[rows])
 
     @classmethod
     def joined(cls, pieces: Sequence[Matches]) -> Matches:
-        """Return the matches of one piece after the other."""
+        """Return the matches of all pieces in order."""
         names = ("query", "type", "common", "weight", "size")
         return cls(*(np.concatenate([np.empty(0, np.int64), *(getattr(piece, name) for piece in pieces)]) for name in names))
 
@@ -69,13 +69,13 @@ class Matches:
 
 
 class TooManyMatchesError(Exception):
-    """More matches than are wanted at once. Ask again with fewer queries."""
+    """More matches than are wanted at once. Try again with fewer queries."""
 
 
 class Comparison:
-    """The queries as one segment sees them, and the limits, in the form that kernels take.
+    """The queries as one segment sees them, and the limits, in the form that kernels need.
 
-    With `most_matches`, `TooManyMatchesError` is raised as soon as several queries have about as many. Words are compared, or
+    With `most_matches`, `TooManyMatchesError` is raised as soon as several queries have about that many. Words are compared, or
     the `elements` that both sides are known by.
     """
 
@@ -111,7 +111,7 @@ class Comparison:
         return Scratch(*words, *block, np.empty(4, np.int64))
 
     def compare(self, candidate_first: NDArray[np.int64], candidates: NDArray[np.uint32]) -> Kernel:
-        """Return the full comparison with these candidates, or with every type if there are none given."""
+        """Return the full comparison with these candidates, or with every type if none are given."""
 
         def run(query_from: int, query_to: int, room: MatchRoom) -> tuple[int, int]:
             return compare_candidates(  # type: ignore[no-any-return]
@@ -122,7 +122,7 @@ class Comparison:
         return run
 
     def run(self, kernel: Kernel, run_tasks: RunTasks) -> Matches:
-        """Run a kernel over all queries, in several tasks, each with as much room as it turns out to need."""
+        """Run a kernel over all queries, in several tasks, each with as much room as it needs."""
         tasks = split_by_cost(np.ones(len(self.queries), np.int64), _N_TASKS)
         most = None if self.most_matches is None else self.most_matches // len(tasks)
         outcomes = list(run_tasks(lambda task: _run_task(kernel, *task, most), tasks))

@@ -1,8 +1,8 @@
-"""The folder of an index, opened once: every file is named within that folder, whatever its path leads to later.
+"""The folder of an index, opened once: every file is accessed within that folder, wherever its path leads later.
 
-A path is looked up again each time it is used. While a process has an index open, a symbolic link can be switched, folders can
-be renamed, or the process can change its directory; files that were written, opened and deleted by path would then be those of
-another index.
+A path is resolved again each time it is used. While a process has an index open, a symbolic link can be switched, folders can
+be renamed, or the process can change its directory; files written, opened and deleted by path would then belong to another
+index.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ LOCK_FILE = "lock"  # beside the catalog and the files of arrays
 
 
 class OpenFolder:
-    """A folder that stays the same one until it is closed. `path` is what the user called it, `real_path` where it was."""
+    """A folder that stays the same until it is closed. `path` is the user's name for it, `real_path` its resolved path."""
 
     def __init__(self, path: Path) -> None:
-        """Open a folder; one that cannot be opened is an OSError."""
+        """Open a folder; raise OSError if it cannot be opened."""
         self.path = path
         self.real_path = Path(os.path.realpath(path))
         self._descriptor = os.open(self.real_path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -41,7 +41,7 @@ class OpenFolder:
         return self._descriptor
 
     def close(self) -> None:
-        """Close the folder. Its number may be given to another one, so it is forgotten."""
+        """Close the folder and forget its descriptor, which may be reused."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
@@ -51,7 +51,7 @@ class OpenFolder:
         return sorted(os.listdir(self.descriptor))
 
     def is_in_place(self) -> bool:
-        """Tell whether the path still leads to this folder."""
+        """Return whether the path still leads to this folder."""
         try:
             return os.path.samestat(os.stat(self.real_path), self._status)
         except OSError:
@@ -60,7 +60,7 @@ class OpenFolder:
 
 @dataclass(frozen=True)
 class Place:
-    """A name in an open folder, or a plain path where there is no such folder. `path` is for messages."""
+    """A name in an open folder, or a plain path without one. `path` is for messages."""
 
     path: Path
     folder: OpenFolder | None = None
@@ -91,11 +91,11 @@ class Place:
         return str(self.path) if self.folder is None else self.name
 
     def status(self) -> os.stat_result:
-        """Return what the system knows of the file; of a symbolic link, not of what it leads to."""
+        """Return the status of the file; of a symbolic link itself, not of its target."""
         return os.stat(self._target, dir_fd=self._handle, follow_symlinks=False)
 
     def open(self, mode: str = "rb") -> IO[Any]:
-        """Open the file; `wb` makes a new one."""
+        """Open the file; `wb` creates a new one."""
         return open(self._target, mode, opener=lambda name, flags: os.open(name, flags, 0o666, dir_fd=self._handle))
 
     def rename(self, name: str) -> Place:
@@ -110,10 +110,10 @@ class Place:
 
     @property
     def parent(self) -> Path | int:
-        """The folder, as a path or as it is open."""
+        """The folder, as a path or an open descriptor."""
         return self.path.parent if self.folder is None else self.folder.descriptor
 
 
 def moved(path: Path, what: str) -> IndexChangedError:
-    """Return the error for an index that is not at its path any more."""
+    """Return the error for an index that is no longer at its path."""
     return IndexChangedError(f"{path}: {what} since the index was opened", "Open it again; restart `ibidem serve` or `watch`.")

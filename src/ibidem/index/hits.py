@@ -1,7 +1,7 @@
 """Hits: where sentences of new documents also occur in the index, located to the character.
 
-Places are found for each type of the new documents. They are listed sentence by sentence only when this is asked for: a heading
-of every document would be listed as often as it is repeated.
+Places are found for each type of the new documents. They are listed per sentence only on request: a heading of every document
+would be listed as often as it is repeated.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ MANY_PLACES, MANY_HITS = 1000, 10_000
 
 
 def places_needed(max_places: int) -> int:
-    """Return how many similar places of a sentence are looked at: one more than those that may all be listed."""
+    """Return how many similar places of a sentence are examined: one more than may be listed."""
     return max(MANY_PLACES, 10 * max_places) + 1
 
 
 def documents_needed(max_places: int) -> int:
-    """Return how many documents have to be looked at: one too many, and one that may be the document itself."""
+    """Return how many documents must be examined: one too many, and one that may be the document itself."""
     return max_places + 2
 
 
 @dataclass(frozen=True)
 class Selves:
-    """How documents are kept from meeting themselves, by document: the serial of the same id in the index (-1: none), and
-    the serial from which on documents are not before it.
+    """What keeps documents from matching themselves, per document: the serial of the same id in the index (-1: none), and the
+    first serial that is not before it.
     """
 
     same_id: Numbers
@@ -55,7 +55,7 @@ class Selves:
 
 @dataclass(frozen=True)
 class Portion:
-    """The queries [begin, end) and their hits, by segment. What is not the `whole` is cut down as soon as it is there."""
+    """The queries [begin, end) and their hits, by segment. Unless it is the `whole`, it is reduced at once."""
 
     begin: int
     end: int
@@ -66,15 +66,15 @@ class Portion:
 class Hits:
     """The places of every sentence of new documents, best score first, then oldest: those of at most `max_places` documents.
 
-    Of a sentence in more documents than that, only the best places of each are listed. Of one in ten times as many places
-    (and 1,000), or so often on both sides that one document would get more than `max_places` squared (and 10,000) hits for it,
-    only the first best place in each document is listed: a line repeated without end is no square of hits.
+    Of a sentence in more documents than that, only the best places of each are listed. Of one in ten times as many places (and
+    1,000), or so often on both sides that one document would get more than `max_places` squared (and 10,000) hits for it, only
+    the first best place in each document is listed: an endlessly repeated line must not give quadratically many hits.
 
-    Work is bounded: the very sentence is looked up wherever it is, and of sentences that are only similar the oldest
-    `places_needed` are looked at, those of a document of the same id among them. With fewer, nothing is left out; what is
-    reported does not depend on segments, on commits, or on what came together.
+    Work is bounded: the identical sentence is looked up everywhere, and of merely similar sentences the oldest `places_needed`
+    are examined, including those of a document with the same id. With fewer, nothing is left out. The result does not depend on
+    segments, commits or batches.
 
-    `n_documents` goes by sentence: the documents with such places, exact up to one more than `max_places`.
+    `n_documents` counts, per sentence, the documents with such places, exactly up to one more than `max_places`.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Hits:
         self._segments, self._selves, self._max_places = segments, selves, max_places
         self._most_places = places_needed(max_places) - 1
         askers = _Askers(arrivals, selves)
-        self._n_dropped = np.zeros(len(arrivals.types), np.int64)  # by type: places that are there but not looked at
+        self._n_dropped = np.zeros(len(arrivals.types), np.int64)  # per type: places that exist but are not examined
         pieces, documents = [], []
         for portion in portions:
             places = BestPlaces(portion.found, portion.end - portion.begin, documents_needed(max_places)).places()
@@ -108,7 +108,7 @@ class Hits:
         )
         numbers = np.arange(len(arrivals.types) + 1)
         self._type_first = np.searchsorted(self._places.query, numbers)
-        # Places are looked up by type and serial where it has to be known how many there are.
+        # Places are looked up by type and serial where their number matters.
         pairs = self._places.query << SERIAL_BITS | self._places.serial
         order = np.argsort(pairs, kind="stable")
         self._serials = pairs[order]
@@ -116,7 +116,7 @@ class Hits:
         self._leading_first = np.searchsorted(self._places.query[self._leading], numbers)
 
     def of_sentences(self, sentences: Numbers) -> tuple[Numbers, Numbers]:
-        """Return (place, sentence) for all hits of these sentences, which rise."""
+        """Return (place, sentence) for all hits of these sentences, which are in order."""
         of_type, document = self._of_sentence[sentences], self._collection.document[sentences]
         is_much = self._is_much(of_type, document)
         first = np.where(is_much, self._leading_first[of_type], self._type_first[of_type])
@@ -128,14 +128,14 @@ class Hits:
         keep = (serial != self._selves.same_id[document]) & (serial < self._selves.not_before[document])
         row, mine = row[keep], mine[keep]
         rank, first = rank_documents(mine, self._places.serial[row])
-        # Of a sentence in too many documents, not every place was looked at: only the best ones of a document are listed,
-        # which does not depend on where they were found.
+        # Of a sentence in too many documents, not every place was examined: only the best ones of a document are listed, which
+        # does not depend on where they were found.
         score, is_few = self._places.score[row], self.n_documents[mine] <= self._max_places
         keep = (rank < self._max_places) & (is_few | (score == score[first]))
         return row[keep], mine[keep]
 
     def _is_much(self, of_type: NDArray[np.int32], document: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell of which sentences, given by type and document, only the first of the best places in a document is listed."""
+        """Return for which sentences, given by type and document, only the first best place in a document is listed."""
         pairs, which, n_sentences = np.unique(
             of_type.astype(np.int64) << SERIAL_BITS | document, return_inverse=True, return_counts=True
         )
@@ -153,9 +153,9 @@ class Hits:
         return np.asarray(is_much[which])
 
     def _cut_down(self, places: PlaceRows, portion: Portion, askers: _Askers) -> PlaceRows:
-        """Leave out the places that are not listed, and remember how many they were: there may be a square of them.
+        """Drop the places that are not listed, and remember their number: it may be quadratic.
 
-        Listed are those of the best documents; of a sentence in very many places only the first best place in each.
+        Places in the best documents are listed; of a sentence in very many places, only the first best place in each.
         """
         types = places.query + portion.begin
         is_seen = (places.serial < askers.not_before[types]) & (places.serial != askers.same_id[types])
@@ -202,7 +202,7 @@ class Hits:
         return pa.Table.from_arrays(columns, schema=HITS)
 
     def sources(self, counts: NDArray[np.bool_], most: int) -> list[tuple[int, str, int]]:
-        """Return for every document those with most of its sentences that count: (document, id, sentences), best first."""
+        """Return for every document the documents with most of its counted sentences: (document, id, sentences), best first."""
         known = np.flatnonzero((self.n_documents > 0) & counts)
         row, mine = self.of_sentences(known)
         document, serial = self._collection.document[mine].astype(np.int64), self._places.serial[row]
@@ -225,11 +225,11 @@ class Hits:
 
 
 class _Askers:
-    """Who asks for a type: whether it is one document, or several that see the same; what it does not see (see `Selves`)."""
+    """The documents that ask for a type: one, or several that see the same; and what they do not see (see `Selves`)."""
 
     def __init__(self, arrivals: Arrivals, selves: Selves) -> None:
         of_sentence, document = arrivals.types.of_sentence, arrivals.collection.document.astype(np.int64)
-        # A document is known by what it sees: all without an id of their own that see everything are alike.
+        # Documents are grouped by what they see: all that see everything are alike.
         seen = np.where(selves.same_id < 0, -1, np.arange(len(selves.same_id)))
         if len(np.unique(selves.not_before)) > 1:
             seen = np.arange(len(selves.same_id))

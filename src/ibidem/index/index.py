@@ -1,4 +1,4 @@
-"""`ibidem.Index`: documents on disk that grow as new ones arrive, and what new ones share with them."""
+"""`ibidem.Index`: a growing collection of documents on disk, and what new documents share with it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import os
 import weakref
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
 from ibidem.columns.collection import Collection
 from ibidem.config import Config
+from ibidem.config.keywords import carried_out_by
+from ibidem.config.word_source import ArrowStream
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
@@ -23,6 +26,8 @@ from ibidem.execution.threads import Threads
 from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import read_batches
 from ibidem.formats.jobs import SkippedRecords
+from ibidem.formats.python_inputs import refuse_texts_without_ids, settle, with_prefix
+from ibidem.formats.reader import as_stream
 from ibidem.index.answers import QueryResult, answer
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
@@ -49,7 +54,7 @@ from ibidem.model import Document
 from ibidem.sentences.core import gather
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
-_CHUNKS_IN_MEMORY = 60  # some are built at a time, and each takes several times its text
+_CHUNKS_IN_MEMORY = 60  # several are built at a time, and each takes several times its text
 _MERGING_BYTES_A_SENTENCE = 600
 _FEWEST_SENTENCES, _MOST_SENTENCES = 100_000, 16_000_000
 
@@ -74,15 +79,10 @@ class Index:
     (1, True, 3, 'a')
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        *,
-        create: bool = True,
-        config: Config | None = None,
-        progress: Progress | None = None,
+    def _open(
+        self, path: str | Path, *, create: bool = True, config: Config | None = None, progress: Progress | None = None,
         **settings: Any,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.path = Path(path)
         self.progress = progress or Progress()
         base = config or Config()
@@ -90,7 +90,7 @@ class Index:
         made_with = to_store(with_own_seed(self._asked.with_signature("words"))) if create else {}
         self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
-            self._is_new = self._catalog.generation() == 0  # then the settings are fixed by the first commit, whosever it is
+            self._is_new = self._catalog.generation() == 0  # then the first commit, whoever makes it, fixes the settings
             self._stored = self._catalog.settings
             if create and self._is_new:
                 self._stored = with_seed_of(self._catalog.settings, made_with, Config.of(base, **settings))
@@ -104,6 +104,33 @@ class Index:
         self.skipped = SkippedRecords(self.config.output.strict)
         self._process = os.getpid()
         self._streams: weakref.WeakSet[Generator[Arrival, None, None]] = weakref.WeakSet()
+
+    @carried_out_by(_open)
+    def __init__(
+        self, path: str | Path, *, create: bool = True, config: Config | None = None, progress: Progress | None = None,
+        # settings of Index
+        text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
+        html: bool = False, main_content: bool = False, encoding: str = "utf-8", lang: str = "auto",
+        max_sentence_words: int = 120, hash_seed: int = -1,
+        signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
+        shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
+        spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
+        spot_chain: int = 2, max_document_share: float = 0.6,
+        word_counts: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream = "none",
+        stop_words: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream = "none",
+        paper: bool = False, min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1,
+        min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False,
+        skip_same_group: bool = False, signature_bits: int = 64, bits_per_word: int | Literal["auto"] = 3,
+        search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
+        score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
+        radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
+        commit_every: str = "1000,10s", workers: int = 0, memory: str = "auto", strict: bool = False,
+        # end of settings
+    ) -> None:  # fmt: skip
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<Index {str(self.path)!r}: {len(self):,} documents>"
 
     def __enter__(self) -> Index:
         return self
@@ -128,16 +155,12 @@ class Index:
         self._check_usable()
         return bool(self._catalog.serials_of([doc_id]))
 
-    def query(self, documents: Any, *, passages: bool = True, **settings: Any) -> QueryResult:
-        """Return what documents share with the index: hits sentence by sentence, and passages. The index does not change.
-
-        `documents` is one `Document` or dict, or anything that `find` accepts. A document is not compared with one of the same
-        id. With `passages=False`, passages are found only when they are asked for, while the index is open.
-        """
+    def _query(self, documents: Any, *, passages: bool = True, **settings: Any) -> QueryResult:
         self._check_usable()
         config = self._config_for(settings)
         skipped = SkippedRecords(config.output.strict)
-        batches = list(read_batches(_several(documents), config.documents, skipped.add))
+        inputs = with_prefix(settle(documents), "query:")
+        batches = list(read_batches(inputs, config.documents, skipped.add, self.progress.add_bytes))
         # Threads do not pay for a single document: waking them takes longer than what they save.
         run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
         collection = _gather(batches, config, run_tasks)
@@ -151,6 +174,28 @@ class Index:
         if passages:
             _ = result.passages
         return result
+
+    @carried_out_by(_query)
+    def query(
+        self, documents: Any, *, passages: bool = True,
+        # settings of Index.query
+        text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
+        html: bool = False, main_content: bool = False, encoding: str = "utf-8", paper: bool = False, min_sentences: int = 3,
+        min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
+        skip_same_group: bool = False,
+        search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
+        score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
+        radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
+        workers: int = 0, strict: bool = False,
+        # end of settings
+    ) -> QueryResult:  # fmt: skip
+        """Return what documents share with the index: hits sentence by sentence, and passages. The index does not change.
+
+        `documents` is one `Document` or dict, or anything that `find` accepts; the ids of texts without ids are `query:0`,
+        `query:1` and so on. A document is not compared with one of the same id. With `passages=False`, passages are found only
+        when they are asked for, while the index is open.
+        """
+        raise NotImplementedError
 
     def _check_usable(self) -> None:
         if os.getpid() != self._process:
@@ -168,37 +213,51 @@ class Index:
         return self._reader.current()
 
     def _now(self, ids: Sequence[str]) -> tuple[Snapshot, dict[str, int]]:
-        """Return the last commit, and which of the ids it has under which serials."""
+        """Return the last commit, and the serials of those of the ids that it has."""
         while True:
             snapshot, known = self._reader.current(), self._catalog.serials_of(ids)
             if snapshot.state.mark == self._catalog.mark():
                 return snapshot, known
 
-    def check(self, documents: Any, **settings: Any) -> Any:
-        """Return the verdict on a document, or a list of verdicts on several: whether it is a duplicate, and of what."""
+    def _check(self, documents: Any, **settings: Any) -> Any:
         verdicts = self.query(documents, passages=False, **settings).verdicts
         return verdicts[0] if isinstance(documents, (Document, Mapping)) and len(verdicts) == 1 else list(verdicts)
 
-    def add(self, documents: Any, *, replace: bool = False, **settings: Any) -> int:
-        """Add documents, all of them or none; return how many. They are safe on disk when this returns.
+    @carried_out_by(_check)
+    def check(
+        self, documents: Any, *,
+        # settings of Index.check
+        text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
+        html: bool = False, main_content: bool = False, encoding: str = "utf-8", paper: bool = False, min_sentences: int = 3,
+        min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
+        skip_same_group: bool = False,
+        search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
+        score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
+        radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
+        workers: int = 0, strict: bool = False,
+        # end of settings
+    ) -> Any:  # fmt: skip
+        """Return the verdict on a document, or a list of verdicts on several: whether it is a duplicate, and of what."""
+        raise NotImplementedError
 
-        An id that is already in the index is a `KnownIdError`, unless `replace` is set: then the new document replaces the old.
-        """
+    def _add(self, documents: Any, *, replace: bool = False, **settings: Any) -> int:
+        documents = settle(documents)
+        refuse_texts_without_ids(documents)
         config = self._config_for(settings)
         self.skipped = SkippedRecords(config.output.strict)
         with self._writer(config) as writer:
-            batches = read_batches(_several(documents), config.documents, self.skipped.add, self.progress.add_bytes)
+            batches = read_batches(documents, config.documents, self.skipped.add, self.progress.add_bytes)
 
             def build(chunk: tuple[list[pa.RecordBatch], Any]) -> Segment:
                 own_batches, serials = chunk
                 return writer.build(Arrivals(_gather(own_batches, config, in_turn)), serials)
 
             n_chunk_bytes = min(_CHUNK_BYTES, _budget(config) // _CHUNKS_IN_MEMORY)
-            # The first chunk may decide what sentences are known by: it does not depend on the memory.
+            # The first chunk may determine what sentences are known by: it does not depend on the memory.
             n_first_bytes = _CHUNK_BYTES if needs_counts(self._settings.elements) else n_chunk_bytes
             pieces = _chunks(batches, n_first_bytes, n_chunk_bytes)
             chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in pieces)
-            for first in chunks:  # before the others: it may decide how words are counted
+            for first in chunks:  # before the others: it may determine how words are counted
                 segment = build(first)
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
@@ -208,16 +267,53 @@ class Index:
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
             return writer.commit()
 
-    def watch(self, documents: Iterable[Any], *, replace: bool = False, **settings: Any) -> Generator[Arrival, None, None]:
-        """Add documents one by one; yield for each what it shares with all documents before it.
+    @carried_out_by(_add)
+    def add(
+        self, documents: Any, *, replace: bool = False,
+        # settings of Index.add
+        text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
+        html: bool = False, main_content: bool = False, encoding: str = "utf-8", workers: int = 0, memory: str = "auto",
+        strict: bool = False,
+        # end of settings
+    ) -> int:  # fmt: skip
+        """Add documents, all of them or none; return how many. They are safe on disk when this returns.
 
-        Documents are answered as soon as they arrive and are safe on disk from the next commit on (`commit_every`), at the
-        latest when the iterator ends or is closed. Unless `documents` is a list, another thread reads some ahead; what
-        was read but not answered is not added.
+        `documents` is one `Document` or dict, or anything that `find` accepts; texts need ids. An id that is already in the
+        index is a `KnownIdError`, unless `replace` is set: then the new document replaces the old.
         """
-        stream = self._watch(documents, replace, self._config_for(settings))
+        raise NotImplementedError
+
+    def _start_watch(
+        self, documents: Iterable[Any], *, replace: bool = False, **settings: Any
+    ) -> Generator[Arrival, None, None]:
+        config = self._config_for(settings)
+        stream = self._watch(as_stream(documents, config.documents), replace, config)
         self._streams.add(stream)
         return stream
+
+    @carried_out_by(_start_watch)
+    def watch(
+        self, documents: Iterable[Any], *, replace: bool = False,
+        # settings of Index.watch
+        text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
+        html: bool = False, main_content: bool = False, encoding: str = "utf-8", paper: bool = False, min_sentences: int = 3,
+        min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
+        same_document: bool = False, skip_same_group: bool = False, signature_bits: int = 64,
+        bits_per_word: int | Literal["auto"] = 3,
+        search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
+        score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
+        radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
+        commit_every: str = "1000,10s", workers: int = 0, memory: str = "auto", strict: bool = False,
+        # end of settings
+    ) -> Generator[Arrival, None, None]:  # fmt: skip
+        """Add documents one by one; yield for each what it shares with all documents before it.
+
+        `documents` are records in a list or generator, or anything else that `find` accepts; texts need ids. Documents are
+        answered as soon as they arrive and are safe on disk from the next commit on (`commit_every`), at the latest when the
+        iterator ends or is closed. Unless `documents` is a list, another thread reads some ahead; what was read but not
+        answered is not added.
+        """
+        raise NotImplementedError
 
     def _watch(self, documents: Iterable[Any], replace: bool, config: Config) -> Generator[Arrival, None, None]:
         with self._writer(config) as writer:
@@ -250,9 +346,22 @@ class Index:
         """Read everything and return a description of each damage; an empty list if there is none."""
         return find_damage(self._catalog, self.progress)
 
-    def info(self, **settings: Any) -> dict[str, Any]:
-        """Return settings, counts and sizes, and how much a bits search is predicted to find."""
+    def _info(self, **settings: Any) -> dict[str, Any]:
         return describe(self._catalog.opened, self._current(), self._config_for(settings))
+
+    @carried_out_by(_info)
+    def info(
+        self, *,
+        # settings of Index.info
+        signature_bits: int = 64, bits_per_word: int | Literal["auto"] = 3,
+        search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
+        score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
+        radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
+        commit_every: str = "1000,10s",
+        # end of settings
+    ) -> dict[str, Any]:  # fmt: skip
+        """Return settings, counts and sizes, and how much a bits search is predicted to find."""
+        raise NotImplementedError
 
     def _config_for(self, settings: Mapping[str, Any]) -> Config:
         return with_stored(self._stored, self.config, settings) if settings else self.config
@@ -268,7 +377,7 @@ class Index:
             try:
                 yield writer
             except BaseException:
-                with suppress(OSError, IndexStoreError):  # what was the matter in the first place is worth more
+                with suppress(OSError, IndexStoreError):  # the original error matters more
                     writer.sweep()
                 raise
 
@@ -279,10 +388,6 @@ class Index:
 
 def _budget(config: Config) -> int:
     return allowed_memory(config.engine.memory)
-
-
-def _several(documents: Any) -> Any:
-    return [documents] if isinstance(documents, (Document, Mapping)) else documents
 
 
 def _gather(batches: list[pa.RecordBatch], config: Config, run_tasks: RunTasks) -> Collection:

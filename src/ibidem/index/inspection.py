@@ -1,4 +1,4 @@
-"""What an index is made of, and whether it is sound."""
+"""Information about an index, and whether it is sound."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ibidem.config import Config
+from ibidem.config.surface import named
 from ibidem.errors import IndexLockedError, IndexStoreError
 from ibidem.execution.progress import Progress
 from ibidem.index import bits
@@ -31,7 +32,7 @@ def describe(folder: OpenFolder, snapshot: Snapshot, config: Config) -> dict[str
     n_sentences = sum(entry.n_sentences for entry in state.segments)
     n_bytes = 0
     for name in folder.names():
-        with suppress(FileNotFoundError):  # while a writer is at work, journals and merged files go
+        with suppress(FileNotFoundError):  # a writer may be deleting journals and merged files
             n_bytes += (folder / name).status().st_size
     return {
         "path": str(folder),
@@ -56,7 +57,7 @@ def describe(folder: OpenFolder, snapshot: Snapshot, config: Config) -> dict[str
 
 
 def predict(config: Config, n_words: int, vocabulary_size: int) -> dict[str, Any]:
-    """Return what the bits search is predicted to find and to look at in vain, for sentences of so many distinct words.
+    """Return the predicted recall and false positives of the bits search for sentences of `n_words` distinct words.
 
     `bits_per_word` that is auto is what a vocabulary of that size asks for.
     """
@@ -71,9 +72,8 @@ def predict(config: Config, n_words: int, vocabulary_size: int) -> dict[str, Any
     }
     nothing = {"predicted_recall": None, "predicted_false_positive": None}
     if per_word is None:
-        reason = (
-            f"{index.signature_bits} bits give no mask of its own to each of {vocabulary_size:,} words; raise signature_bits"
-        )
+        reason = f"{index.signature_bits} bits give no mask of its own to each of {vocabulary_size:,} words; "
+        reason += f"raise {named('signature_bits')}"
         return prediction | {"radius": None, "longest_sentence": None, **nothing, "reason": reason}
     given = (index.signature_bits, per_word, n_words)
     derived = bits.radius_for(*given, index.words_flexible, index.max_false_positive)
@@ -81,7 +81,7 @@ def predict(config: Config, n_words: int, vocabulary_size: int) -> dict[str, Any
     longest = bits.longest_with_radius(*given[:2], index.words_flexible, index.max_false_positive)
     prediction |= {"radius": radius, "longest_sentence": longest if index.radius < 0 else None}
     if radius is None:
-        reason = "no radius satisfies the limit; raise signature_bits or max_false_positive"
+        reason = f"no radius satisfies the limit; raise {named('signature_bits')} or {named('max_false_positive')}"
         return prediction | nothing | {"reason": reason}
     return prediction | {
         "predicted_recall": bits.predicted_recall(*given, index.words_flexible, radius),
@@ -105,7 +105,7 @@ def _mean_words(snapshot: Snapshot) -> int:
 
 
 def find_damage(catalog: Catalog, progress: Progress) -> list[str]:
-    """Read the catalog and every file; return what is wrong, in words."""
+    """Read the catalog and every file; describe what is wrong."""
     problems = catalog.check_integrity()
     if problems:
         return problems
@@ -117,7 +117,7 @@ def find_damage(catalog: Catalog, progress: Progress) -> list[str]:
             problems = [error.message]
         if not problems or catalog.mark() == state.mark:
             return problems
-        # A writer was at work meanwhile: files may have been merged away, ids may be those of a later commit.
+        # A writer was active in the meantime: files may have been merged away, ids may belong to a later commit.
     raise IndexLockedError("the index is changing faster than it can be read", "Run it again when nothing is being written.")
 
 
@@ -148,7 +148,7 @@ def _damage_of(catalog: Catalog, state: State, progress: Progress) -> list[str]:
         names_here = segment.ids(np.flatnonzero(kept)).to_pylist()
         for name, serial in zip(names_here, segment.serials[kept].tolist(), strict=True):
             if name in serials:
-                problems.append(f"{entry.name}: the document {name!r} is there twice")
+                problems.append(f"{entry.name}: the document {name!r} occurs twice")
             serials[name] = serial
     listed = catalog.serials_of(list(serials))
     if listed != serials or len(listed) != state.n_documents:

@@ -1,7 +1,7 @@
-"""Passages of new documents: what they share with documents of the index, as `find` would say.
+"""Passages that new documents share with documents of the index, as `find` would report them.
 
-The documents that may share a passage are looked up; they and the new ones make a small collection, which goes through the
-very stages of `find`.
+The documents that may share a passage are looked up; together with the new ones they form a small collection, which goes
+through the stages of `find`.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _NO_SOURCE = pa.array([""])
 
 @dataclass(frozen=True)
 class _Known:
-    """Documents of a segment that may share passages with new ones, and the sentences among which these lie."""
+    """Documents of a segment that may share passages with new ones, and the relevant sentences."""
 
     segment: Segment
     documents: Numbers
-    size: Numbers  # the number of these sentences, by document
+    size: Numbers  # the number of these sentences, per document
     sentences: Numbers
     of_sentence: Numbers  # the document of each, in the segment
-    types: Numbers  # the type of each among all that matter here, -1 for those that match nothing
+    types: Numbers  # the type of each among the relevant ones, -1 if it matches nothing
     is_known: NDArray[np.bool_]  # whether each is known by anything; what is not is stepped over
 
 
@@ -66,10 +66,10 @@ def locate_passages(
     `queries` are their types by words, `known_by` by what the index's signature knows them by, which may be the same.
 
     Promised: every passage of `min_sentences` that goes through a sentence of at most `max_places` places, and every shorter
-    one that goes through such a sentence of `min_quote_words` words, or is all of two short texts; the rest of such passages
-    is not cut. Places are those in the index, and among the arrivals before. With
-    `among_themselves`, also the passages that they share with one another; then the later document is side a. `own_serials`
-    are those of the arrivals' ids in the index: a document is not compared with itself.
+    one that goes through such a sentence of `min_quote_words` words, or is all of two short texts; such passages are complete.
+    Places are counted in the index and among earlier arrivals. With `among_themselves`, also the passages that they share with
+    one another; then the later document is side a. `own_serials` are those of the arrivals' ids in the index: a document is not
+    compared with itself.
     """
     limits = passage_limits(config)
     collection = arrivals.collection
@@ -122,7 +122,7 @@ def locate_passages(
         sets = _sets(queries if by_key else known_by, similar, number, len(digests), by_key)
         limit = (0, 1) if by_key else settings.min_similarity.as_integer_ratio()
         cells = Cells(types[rows.sentence].astype(np.int32), sets, limit)
-    # Places are those in the index: here are only some of them, which are not counted.
+    # Places are counted in the index: only some of them are here, and are not counted.
     found = find_in(Meeting(small, rows, cells, pairs, hot, is_cold), replace(limits, max_places=10**9), run_tasks)
     table = passages_table(found.passages, rows, small, limits.min_sentences, run_tasks)
     serials = np.concatenate([own_serials[order], *(part.segment.serials[part.documents] for part in known)])
@@ -130,9 +130,9 @@ def locate_passages(
 
 
 def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], among_themselves: bool) -> Numbers:
-    """Return for every sentence of the arrivals how many places it has in the index, and among those before it.
+    """Return for every sentence of the arrivals how many places it has in the index and among earlier arrivals.
 
-    Where there are more than `max_places`, it may be fewer than there are, but more than that.
+    If there are more than `max_places`, the result may be too low, but is also more than that.
     """
     by_type = np.zeros(len(queries), np.int64)
     for part in similar:
@@ -147,7 +147,7 @@ def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Si
 
 
 def _anchor_types(arrivals: Arrivals, n_places: Numbers, is_known: NDArray[np.bool_], config: Config) -> NDArray[np.bool_]:
-    """Tell which types of the arrivals lead to documents; `is_known` says which of them are known by anything."""
+    """Return which types of the arrivals lead to documents; `is_known` says which of them are known by anything."""
     limits, collection, of_sentence = passage_limits(config), arrivals.collection, arrivals.types.of_sentence
     if config.signatures.signature != "exact":
         n_places = np.where(is_known[of_sentence], n_places, -1)
@@ -172,7 +172,7 @@ def _documents_of(part: Similar, anchors: NDArray[np.bool_]) -> Numbers:
 
 
 def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
-    """Return documents, cut down to the sentences among which matches are; `number` names the type of each match."""
+    """Return documents, reduced to the stretch with matches; `number` names the type of each match."""
     segment, matches = part.segment, part.matches
     matched, at = np.unique(matches.type, return_index=True)
     begins, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
@@ -256,7 +256,7 @@ def _classes(
 
 
 def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_types: int, by_words: bool) -> TypeSets:
-    """Return what every type that matters here is known by, or its words, in the numbers that the queries have for it."""
+    """Return what every relevant that matters here is known by, or its words, in the numbers that the queries have for it."""
     start, size = np.zeros(n_types, np.int64), np.zeros(n_types, np.int32)
     values, filled = [], 0
     done = np.zeros(n_types, np.bool_)
@@ -278,7 +278,7 @@ def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_ty
         start[names], size[names] = first[:-1] + filled, np.diff(first)
         values.append(room[: first[-1]])
         filled += int(first[-1])
-    # The queries' own sets last: types that are both get these.
+    # The queries' own sets come last: types that are both get these.
     mine = number[: len(queries)]
     start[mine], size[mine] = queries.first[:-1] + filled, np.diff(queries.first)
     values.append(queries.sorted_words)

@@ -1,6 +1,6 @@
-"""Merging: several segments, one after the other in the order of arrival, become one, without what was removed.
+"""Merging: several consecutive segments become one, without removed documents.
 
-Neighbours of about one size are merged, so that a sentence is rewritten a few times, however many come.
+Neighbours of similar size are merged, so that a sentence is rewritten only a few times, however many arrive.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from ibidem.index.vocabulary import WordCounts
 Numbers = NDArray[np.int64]
 
 FAN_OUT = 4
-_SMALLEST_SENTENCES = 4096  # smaller ones count as this large
+_SMALLEST_SENTENCES = 4096  # smaller segments count as this large
 
 
 def due_merge(n_sentences: Sequence[int], max_sentences: int) -> slice | None:
-    """Return the run of segments (sizes in the order of their documents) that should become one, or None.
+    """Return the run of segments (given by size, in order) that should be merged, or None.
 
-    Segments of tier t have about FAN_OUT**t times as many sentences as the smallest. As soon as the last FAN_OUT segments, or
-    more, belong to a tier or lower ones, they are merged, unless one of them is more than two thirds of it all: few segments
-    stay, and a merge is paid for by what came since the last one. Nothing grows beyond `max_sentences`.
+    Segments of tier t have about FAN_OUT**t times as many sentences as the smallest. As soon as the last FAN_OUT or more
+    segments belong to a tier or lower ones, they are merged, unless one of them is more than two thirds of the total: few
+    segments remain, and the cost of a merge is in proportion to what arrived since the last one. Nothing grows beyond
+    `max_sentences`.
     """
     tiers = [_tier(n) for n in n_sentences]
     for tier in range(max(tiers, default=-1) + 1):
@@ -70,7 +71,7 @@ def _tier(n_sentences: int) -> int:
 def merge_segments(
     segments: Sequence[Segment], kept: Sequence[NDArray[np.bool_]], counts: WordCounts, settings: SegmentSettings
 ) -> Segment:
-    """Return one segment with the kept documents of all, in their order; `kept` goes by document of each segment."""
+    """Return one segment with the kept documents of all, in order; `kept` is per document of each segment."""
     documents, sentences, types = columns_of(segments, kept, settings.elements is not None and not has_key(settings.elements))
     return build_segment(documents, sentences, types, counts, settings)
 
@@ -117,7 +118,7 @@ def _sentences_of(segment: Segment, documents: Numbers) -> Numbers:
 def _unite_types(
     parts: Sequence[tuple[Segment, NDArray[np.uint32]]], with_elements: bool
 ) -> tuple[TypeColumns, NDArray[np.uint32]]:
-    """Return the types that the given sentences have, each once, and the type of each sentence among them."""
+    """Return the distinct types of the given sentences, and the type of each sentence among them."""
     used = []
     for segment, of_sentence in parts:
         is_used = np.zeros(segment.n_types, np.bool_)

@@ -1,4 +1,4 @@
-"""Places: where the types that a search found occur, the best and the oldest first, and no more of them than are needed."""
+"""Places: where the types found by a search occur, best and oldest first, and no more of them than needed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def take_places(
     """Return the places of types in kept documents: which of the types, document, sentence; those of the oldest documents."""
     source = (frozen(types), segment.places(kept), most_documents)
     n = int(segment.place_counts(types).sum())
-    if n > _MUCH_ROOM:  # then it pays to count first
+    if n > _MUCH_ROOM:  # then it pays off to count first
         n = kernels.take_places(*source, False, *(np.empty(0, np.int64) for _ in range(3)))
     rows = [np.empty(n, np.int64) for _ in range(3)]
     n = kernels.take_places(*source, True, *rows)
@@ -34,9 +34,9 @@ def take_places(
 
 @dataclass(frozen=True)
 class SegmentHits:
-    """A segment, which of its documents are there, the hits and their scores. `is_own`: it contains the arrivals themselves.
+    """A segment, its kept documents, the hits and their scores. `is_own`: it contains the arrivals themselves.
 
-    Places count up to the sentence `until` of their query, those of the type that is `equal` to it all.
+    Places count up to the sentence `until` of their query; of the type `equal` to it, all count.
     """
 
     segment: Segment
@@ -52,7 +52,7 @@ class SegmentHits:
         cls, segment: Segment, kept: NDArray[np.bool_], matches: Matches, queries: QueryTypes, score: str, wanted: Numbers,
         is_own: bool,
     ) -> SegmentHits:  # fmt: skip
-        """Leave out what has none of the oldest `wanted` places of its query, and take those that it has off `wanted`."""
+        """Drop matches without any of the oldest `wanted` places of their query, and subtract found places from `wanted`."""
         equal, until = segment.types_of(queries.digests), np.empty(len(queries), np.int64)
         first = np.searchsorted(matches.query, np.arange(len(queries) + 1))
         heap = np.empty(min(int(wanted.max(initial=0)), segment.n_sentences), np.int64)
@@ -66,7 +66,7 @@ class SegmentHits:
 
 @dataclass(frozen=True)
 class PlaceRows:
-    """Places of types, one row each: by type, then by falling score, then from the oldest document on."""
+    """Places of types, one row each: by type, then by decreasing score, then from the oldest document on."""
 
     query: Numbers
     score: NDArray[np.float64]
@@ -76,7 +76,7 @@ class PlaceRows:
     serial: Numbers
 
     def chosen(self, rows: NDArray[np.bool_] | Numbers, first_query: int = 0) -> PlaceRows:
-        """Return some of the places; queries are counted from another one on."""
+        """Return some of the places, with queries counted from `first_query`."""
         return PlaceRows(
             self.query[rows] + first_query, self.score[rows], self.part[rows], self.document[rows], self.sentence[rows],
             self.serial[rows],
@@ -84,7 +84,7 @@ class PlaceRows:
 
 
 class BestPlaces:
-    """The matches of all segments by query and falling score, of which only so many are looked at as are needed."""
+    """The matches of all segments by query and decreasing score; only as many are examined as needed."""
 
     def __init__(self, found: Sequence[SegmentHits], n_queries: int, most_documents: int) -> None:
         self._found, self._n_queries, self._most = found, n_queries, most_documents
@@ -94,12 +94,12 @@ class BestPlaces:
         self._query = query[order]
         self._part = np.repeat(np.arange(len(found)), [len(part.matches) for part in found])[order]
         self._number = np.concatenate([np.empty(0, np.int64), *(np.arange(len(part.matches)) for part in found)])[order]
-        # Which of the arrivals come before one of them is not known here: they are looked at besides.
+        # The order among the arrivals is not known here: they are examined separately.
         sizes = [
             np.minimum(part.segment.place_counts(part.matches.type), 0 if part.is_own else most_documents) for part in found
         ]
         n_places = np.concatenate([np.empty(0, np.int64), *sizes])[order]
-        # Places of all better matches of the query; equally good ones are taken together.
+        # Places of all better matches of the query; equally good ones are treated together.
         before = np.cumsum(n_places) - n_places
         is_first = changes(self._query)
         before -= np.maximum.accumulate(np.where(is_first, before, 0))
@@ -116,7 +116,7 @@ class BestPlaces:
             places = self._places(taken)
             pairs = distinct_pairs(places)
             query, serial = pairs >> SERIAL_BITS, pairs & ((1 << SERIAL_BITS) - 1)
-            # Matches may share documents: then there are fewer than thought, and more matches have to be looked at.
+            # Matches may share documents: then there are fewer than expected, and more matches must be examined.
             left = np.zeros(self._n_queries, np.bool_)
             left[self._query[~taken]] = True
             older = query[serial < own_serials[0]] if own_serials else query
@@ -145,16 +145,16 @@ class BestPlaces:
 
 
 def distinct_pairs(places: PlaceRows) -> Numbers:
-    """Return query and serial of all places, each pair once, rising.
+    """Return query and serial of all places, each pair once, in increasing order.
 
-    Both are in one number: sorting numbers is far faster than sorting rows by two columns.
+    Both are packed into one number: sorting numbers is far faster than sorting rows by two columns.
     """
     pairs = np.sort(places.query << SERIAL_BITS | places.serial)
     return pairs[changes(pairs)]
 
 
 def joined_places(pieces: Sequence[PlaceRows]) -> PlaceRows:
-    """Return the places of one portion after the other."""
+    """Return the places of all portions in order."""
     names = ("query", "score", "part", "document", "sentence", "serial")
     return PlaceRows(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
 
@@ -162,7 +162,7 @@ def joined_places(pieces: Sequence[PlaceRows]) -> PlaceRows:
 def rank_documents(mine: Numbers, serial: Numbers) -> tuple[Numbers, Numbers]:
     """Return for each place how many other documents of its sentence come before its own, and the first place of its own.
 
-    Rows lie sentence by sentence. A document may come again further on, with a lower score.
+    Rows are grouped by sentence. A document may occur again later, with a lower score.
     """
     order = np.lexsort((np.arange(len(mine)), serial, mine))
     is_first = changes(mine[order]) | changes(serial[order])
@@ -177,7 +177,7 @@ def rank_documents(mine: Numbers, serial: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def changes(values: NDArray[np.generic]) -> NDArray[np.bool_]:
-    """Tell where a value differs from the one before."""
+    """Return where a value differs from the previous one."""
     is_change = np.ones(len(values), np.bool_)
     is_change[1:] = values[1:] != values[:-1]
     return is_change

@@ -1,7 +1,7 @@
 """Search: which types of a segment match the queries. There are several methods, each exact for what it promises.
 
 - `overlap`: postings of a query's rarest words, bit signatures, full comparison. The fastest; finds everything.
-- `bits` (qSign): types whose bit signature lies within a radius, then full comparison. Misses what lies outside.
+- `bits` (qSign): types whose bit signature is within a radius, then full comparison. Misses what is outside it.
 - `fingerprint`: types with the same words, common ones aside, in any order.
 - `exact` (Wang et al.): types that are the very sentence, word for word.
 - `signature`: types that match by the index's own signature, as for passages.
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import ranges, starts_of
+from ibidem.config.surface import named
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index import bits
 from ibidem.index.arrivals import QueryTypes
@@ -29,7 +30,7 @@ from ibidem.index.kernels.comparison import MatchRoom, match_fingerprints
 from ibidem.index.segment import Segment, SegmentSettings, frozen
 
 _ROOM = 1 << 14
-_MOST_CANDIDATES = 1 << 22  # that are listed at once, where fewer queries can be asked about
+_MOST_CANDIDATES = 1 << 22  # listed at once, if fewer queries can be searched at a time
 _EVERYTHING = np.iinfo(np.int64).max
 _NO_NUMBERS = frozen(np.empty(0, np.int64))
 _NO_TYPES = frozen(np.empty(0, np.uint32))
@@ -39,9 +40,9 @@ _NO_REQUEST = Request("overlap", "idf", Fraction(1), 0, 0.0, 0, 1)
 
 @dataclass(frozen=True)
 class Oldest:
-    """How much is wanted: the types of the oldest places in documents that are `kept`, so many of them by query.
+    """How much is wanted: the types of the oldest places in `kept` documents, with their number per query.
 
-    Places of the very sentence that is asked for are always wanted and do not count.
+    Places of the identical sentence are always wanted and do not count.
     """
 
     kept: NDArray[np.bool_]
@@ -51,7 +52,7 @@ class Oldest:
 class SegmentMatches:
     """What a search found in one segment: `hits` of the method, and `similar`, the types that make passages.
 
-    `local` are the numbers of the queries' words, or of what they are known by, in the segment: -1 for those that it has not.
+    `local` are the numbers of the queries' words, or of what they are known by, in the segment: -1 if it does not have them.
     """
 
     def __init__(self, hits: Matches, local: NDArray[np.int64], find_similar: Callable[[], Matches]) -> None:
@@ -61,7 +62,7 @@ class SegmentMatches:
 
     @cached_property
     def similar(self) -> Matches:
-        """The types that match by the index's own signature; they are looked up when they are asked for."""
+        """The types that match by the index's own signature; looked up on first use."""
         return self._find_similar()
 
 
@@ -80,7 +81,7 @@ def search(
 
     `known_by` are the queries by their elements, where the signature makes these of words. With `oldest`, `overlap` may leave
     out hits that have none of these places. With `most_matches`, `TooManyMatchesError` is raised as soon as several queries
-    have about as many.
+    have about that many.
     """
     comparison = Comparison(segment, queries, request, most_matches)
     signed = comparison if known_by is None else Comparison(segment, known_by, _NO_REQUEST, most_matches, segment.elements)
@@ -111,8 +112,8 @@ def search_similar(
 ) -> SegmentMatches:
     """Return the types of a segment that match the queries by the index's own signature, and no hits.
 
-    Queries are those by elements, if there are any. A query with more than `most_places` types in documents that are `kept`
-    may get only some of them, but more than that.
+    Queries are those by elements, if there are any. A query with more than `most_places` types in `kept`
+    may get only some of them, but more than that number.
     """
     comparison = Comparison(segment, queries, _NO_REQUEST, None, segment.elements)
     find = partial(_similar_types, comparison, settings, run_tasks, kept, most_places + 1)
@@ -127,7 +128,7 @@ def search_similar_among(
     is_asked: NDArray[np.bool_],
     most_matches: int,
 ) -> Matches:
-    """Return those of some types of a segment that match the queries; `is_asked` goes by type.
+    """Return which of some types of a segment match the queries; `is_asked` is per type.
 
     `TooManyMatchesError` is raised as soon as several queries have about `most_matches`.
     """
@@ -181,7 +182,7 @@ def _search_similar(
 
 
 def _equal_types(segment: Segment, queries: QueryTypes) -> Matches:
-    """Return the types that are the queries themselves, word for word."""
+    """Return the types identical to the queries, word for word."""
     types = segment.types_of(queries.digests)
     query = np.flatnonzero(types >= 0)
     sizes, totals = queries.sizes[query], queries.totals[query]
@@ -205,7 +206,7 @@ def _by_fingerprint(
 
 
 def _scored(comparison: Comparison, found: Matches, run_tasks: RunTasks) -> Matches:
-    """Return matches with the words that they have in common: the score of a hit, whatever found it."""
+    """Return matches with the words that they have in common: the score of a hit, however it was found."""
     first = np.searchsorted(found.query, np.arange(len(comparison.queries) + 1))
     everything = Request(comparison.request.method, comparison.request.score, Fraction(0), 0, 0.0, 0, 0)
     full = Comparison(comparison.segment, comparison.queries, everything)
@@ -241,7 +242,8 @@ def radius_note(longest: int, max_false_positive: float) -> str:
     """Say what is done where no radius keeps the bound."""
     return (
         f"bits search: for sentences of more than {longest:,} words no radius keeps false positives at {max_false_positive:g}; "
-        "they are searched with radius 0 (raise signature_bits or max_false_positive, or set radius)"
+        f"they are searched with radius 0 (raise {named('signature_bits')} or {named('max_false_positive')}, or set "
+        f"{named('radius')})"
     )
 
 
@@ -295,6 +297,6 @@ def _accumulated(comparison: Comparison) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def _check_candidates(comparison: Comparison, n_candidates: int) -> None:
-    """Raise if so many candidates are better listed for fewer queries."""
+    """Raise if there are so many candidates that fewer queries should be searched at a time."""
     if comparison.most_matches is not None and n_candidates > _MOST_CANDIDATES:
         raise TooManyMatchesError

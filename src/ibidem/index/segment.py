@@ -1,7 +1,8 @@
-"""Segments: the documents of one or more commits with everything that searches need, as immutable columns.
+"""Segments: the documents of one or more commits with everything searches need, as immutable columns.
 
 A segment is made once, from new documents (`segment_build.py`) or from older segments (`merge.py`), and never changed. On disk
-it is one file that is mapped. Documents, sentences and types are numbered in the order of arrival, words by falling frequency.
+it is one file that is mapped. Documents, sentences and types are numbered in the order of arrival, words by decreasing
+frequency.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ABSENT: Any = None  # a column that an index does not need
 
 
 def frozen(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a contiguous read-only view: mapped columns are read-only, and Numba compiles a kernel for each kind."""
+    """Return a contiguous read-only view: mapped columns are read-only, and Numba compiles a kernel for each kind of array."""
     view = np.ascontiguousarray(column).view()
     view.flags.writeable = False
     return view
@@ -65,7 +66,7 @@ class SegmentSettings:
 
 @dataclass(frozen=True)
 class DocumentColumns:
-    """Documents in the order of arrival. `serials` rise and are never given twice; `group_codes` is -1 where there is none."""
+    """Documents in the order of arrival. `serials` increase and are never reused; `group_codes` is -1 if there is none."""
 
     serials: NDArray[np.int64]
     n_chars: NDArray[np.int64]
@@ -208,8 +209,8 @@ class Segment(DocumentColumns):
         return self.signatures if n_planes == 1 else self.wide_signatures.reshape(n_planes, self.n_types)
 
     def places(self, kept: NDArray[np.bool_]) -> kernels.Places:
-        """Return the places of every type in the documents that are kept, as kernels take them; of all if `kept` is empty."""
-        # Where all are kept, kernels are spared the look.
+        """Return the places of every type in kept documents, as kernels need them; in all if `kept` is empty."""
+        # If all are kept, kernels need not check.
         flags = frozen(kept[:0] if kept.all() else kept)
         return kernels.Places(self.occurrence_first, self.occurrences, self.document_first, flags)
 
@@ -233,13 +234,13 @@ class Segment(DocumentColumns):
         return names if documents is None else names.take(pa.array(documents))
 
     def groups(self, documents: NDArray[np.int64]) -> pa.LargeStringArray:
-        """Return the groups of these documents, null where there is none."""
+        """Return the groups of these documents, null if there is none."""
         names = strings(self.group_first, self.group_bytes)
         codes = self.group_codes[documents]
         return names.take(pa.array(codes, mask=codes < 0)) if len(names) else pa.nulls(len(codes), pa.large_string())
 
     def end_chars(self, sentences: NDArray[np.int64], documents: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the end of each sentence; `documents` are theirs. An end lies before the next start, or the text's end."""
+        """Return the end of each sentence; `documents` are theirs. An end is before the next start, or the text's end."""
         is_last = sentences + 1 == self.document_first[documents + 1]
         follower = np.minimum(sentences + 1, self.n_sentences - 1)
         bound = np.where(is_last, self.n_chars[documents], self.start_char[follower])

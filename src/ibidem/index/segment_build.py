@@ -1,4 +1,4 @@
-"""Building a segment: what is looked up together lies together, and everything that searches need is worked out once."""
+"""Building a segment: what is looked up together is stored together, and everything searches need is computed once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.sets import HashSets
+from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.index.bits import PLANE_BITS, build_tables, narrow_bits, sentence_signatures, word_masks
 from ibidem.index.elements import has_key, make_elements
@@ -35,7 +36,7 @@ class SentenceColumns:
 
 @dataclass(frozen=True)
 class TypeColumns:
-    """Types in any order, each once: digests, and words as numbers into `word_hashes`, type after type.
+    """Types in any order, each once: digests, and words as numbers into `word_hashes`, concatenated.
 
     `elements` are what they are known by, if that cannot be made of words in any order.
     """
@@ -50,8 +51,8 @@ class TypeColumns:
 def build_segment(
     documents: DocumentColumns, sentences: SentenceColumns, types: TypeColumns, counts: WordCounts, settings: SegmentSettings
 ) -> Segment:
-    """Return the segment of these documents. `types.words` is used up."""
-    # Texts that come together share words: in the order of arrival, what is looked up together lies together.
+    """Return the segment of these documents. `types.words` is consumed."""
+    # Texts that come together share words: in the order of arrival, what is looked up together is stored together.
     order = np.argsort(_first_sentences(sentences.types, len(types.digests)), kind="stable")
     place = np.empty(len(order), np.uint32)
     place[order] = np.arange(len(order), dtype=np.uint32)
@@ -108,11 +109,11 @@ def _lists(types: TypeColumns, order: NDArray[np.int64]) -> tuple[NDArray[np.uin
     n_types, n_words = len(order), len(types.word_hashes)
     type_counts = np.zeros(n_words, np.int64)
     kernels.count_types(types.words, types.first, np.full(n_words, -1, np.int64), type_counts)
-    # Frequent words get small numbers, which take fewer bytes; the hash decides among equals, so that all is reproducible.
+    # Frequent words get small numbers, which take fewer bytes; the hash breaks ties, so that everything is reproducible.
     frequent_first = np.lexsort((types.word_hashes, -type_counts))
     rank = np.empty(n_words, np.int32)
     rank[frequent_first] = np.arange(n_words, dtype=np.int32)
-    n_words = int(np.count_nonzero(type_counts))  # words of removed documents only come last, and go
+    n_words = int(np.count_nonzero(type_counts))  # words of removed documents come last, and are dropped
     hashes = types.word_hashes[frequent_first][:n_words]
 
     longest = int(np.diff(types.first).max(initial=0))
@@ -121,7 +122,8 @@ def _lists(types: TypeColumns, order: NDArray[np.int64]) -> tuple[NDArray[np.uin
     sizes = np.empty(n_types, np.uint8)
     scratch = np.empty(longest, np.int32)
     if 5 * (len(types.words) + n_types) >= _MOST_BYTES:  # offsets have 32 bits
-        raise ResourceError("a segment of more than 800 million words", "Set a lower --memory: segments become smaller.")
+        step = f"Set a lower {named('memory')}: segments become smaller."
+        raise ResourceError("a segment of more than 800 million words", step)
     n_bytes = kernels.write_lists(types.words, types.first, order, rank, scratch, lists, list_first, sizes)
     return hashes, {"lists": lists[:n_bytes].copy(), "list_first": list_first, "sizes": sizes}
 
@@ -171,7 +173,7 @@ def _types_and_words(
 def _postings(
     types: TypeColumns, order: NDArray[np.int64], sizes: NDArray[np.uint8], n_words: int, limit: Fraction
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-    """Return the postings by word, those of the rarest words of each type only if there is a limit."""
+    """Return the postings per word; with a limit, only those of the rarest words of each type."""
     chosen = (types.words, types.first, order, sizes, limit.numerator, limit.denominator)
     n_bytes = np.zeros(n_words, np.int64)
     kernels.write_postings(*chosen, np.full(n_words, -1, np.int64), False, n_bytes, np.empty(0, np.uint8))
@@ -183,7 +185,7 @@ def _postings(
 
 
 def _gaps(sentences: SentenceColumns, n_chars: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """Store the end of a sentence as the characters to what follows it: one byte, nearly always."""
+    """Store the end of a sentence as the distance to what follows it: nearly always one byte."""
     n = len(sentences.types)
     follower = np.empty(n, np.int64)
     follower[:-1] = sentences.start_char[1:]

@@ -9,7 +9,7 @@ from math import comb
 from typing import Any
 
 from ibidem.columns.hashes import DRAWN, SEED, draw_seed
-from ibidem.config import SET_SIGNATURES, Config, WordSource, setting_fields
+from ibidem.config import SET_SIGNATURES, Config, WordSource, setting_fields, surface
 from ibidem.config.settings import AUTO
 from ibidem.config.word_source import NO_WORDS
 from ibidem.errors import IndexSettingsError, SettingsError
@@ -127,7 +127,7 @@ def with_stored(stored: Mapping[str, Any], base: Config, given: Mapping[str, Any
     given = {name: value for name, value in {**chosen, **given}.items() if (name, value) not in _NOT_CHOSEN}
     changed = Config.of(config, **given)
     different = [
-        f"{name} is {_shown(_value(config, name))} in the index, not {_shown(_value(changed, name))}"
+        f"{surface.named(name)} is {_shown(_value(config, name))} in the index, not {_shown(_value(changed, name))}"
         for name in fixed
         if _value(changed, name) != _value(config, name)
     ]
@@ -148,10 +148,9 @@ def decided(stored: Mapping[str, Any], n_words: int) -> dict[str, Any]:
     if chosen is None:
         n_masks = comb(n_bits, n_bits // 2)
         needed = next(n for n in count(n_bits) if comb(n, n // 2) >= n_words)
-        problem = (
-            f"bits_per_word = auto finds no bits: signatures of {n_bits} bits have {n_masks:,} different masks at most, and "
-        )
-        raise SettingsError([problem + f"the documents have {n_words:,} words; set signature_bits to {needed} or more"])
+        problem = f"{surface.given('bits_per_word', 'auto')} finds no bits: signatures of {n_bits} bits have {n_masks:,} "
+        problem += f"different masks at most, and the documents have {n_words:,} words; "
+        raise SettingsError([problem + f"set {surface.named('signature_bits')} to {needed} or more"])
     return {**stored, "bits_per_word": chosen}
 
 

@@ -18,16 +18,16 @@ from ibidem.index.search import search_similar, search_similar_among
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.matches import join_types, sort_sets
 
-MOST_SIMILAR = 1 << 20  # matches of sentences in too many places that are listed; with more, classes are enough
+MOST_SIMILAR = 1 << 20  # listed matches of sentences in too many places; beyond that, classes are enough
 
 
 @dataclass(frozen=True)
 class Similar:
-    """A segment, which of its documents are there, and the types similar to the queries.
+    """A segment, its kept documents, and the types similar to the queries.
 
-    `local` are the queries' elements as in `SegmentMatches`, `n_places` the places of the queries. Of a query in more than
-    `max_places`, places and matches may be fewer than there are, but more than that. Once it is known which documents matter
-    (`matches_among`), its matches are those in them, or as many pairs of a query and a type as make the same classes.
+    `local` are the queries' elements as in `SegmentMatches`, `n_places` the places of the queries. For a query in more than
+    `max_places`, places and matches may be incomplete, but are more than that. Once the relevant documents are known
+    (`matches_among`), its matches are those in them, or enough pairs of a query and a type to give the same classes.
     """
 
     segment: Segment
@@ -52,7 +52,7 @@ def find_similar(
 
 
 def _count_places(segment: Segment, kept: NDArray[np.bool_], matches: Matches, n_queries: int, max_places: int) -> Numbers:
-    """Return how many places each query has; where there are more than `max_places`, it may be fewer, but more than that."""
+    """Return how many places each query has; if more than `max_places`, the number may be too low, but exceeds it."""
     counts = segment.place_counts(matches.type)
     if not kept.all():
         types, which = np.unique(matches.type, return_inverse=True)
@@ -71,8 +71,8 @@ def matches_among(
 ) -> Similar:
     """Return the types with all matches in these documents of the queries that are in more than `max_places` places.
 
-    No passage is found through such a query, but it may be in one. Types of one template all match one another: where there
-    are too many matches to list, pairs that make the same classes take their place.
+    No passage is found through such a query, but it may be in one. Types of one template all match one another: if there are
+    too many matches to list, pairs that give the same classes replace them.
     """
     is_hot = part.n_places > max_places
     if settings.exact or not is_hot.any():
@@ -99,7 +99,7 @@ def _connecting(segment: Segment, types: Numbers, queries: QueryTypes, limit: Fr
     hashes = np.concatenate([queries.word_hashes[queries.words], segment.elements.hashes[elements]])
     classes = join_types(sort_sets(HashSets(hashes, first), run_tasks), limit, run_tasks).of_type
     of_query, of_type = classes[: len(queries)], classes[len(queries) :]
-    a_query, a_type = np.full((2, len(classes) + 1), -1)  # by class; the last is that of sentences without words
+    a_query, a_type = np.full((2, len(classes) + 1), -1)  # per class; the last is for sentences without words
     a_query[of_query[::-1]] = np.arange(len(of_query))[::-1]
     a_type[of_type[::-1]] = np.arange(len(of_type))[::-1]
     a_query[-1] = a_type[-1] = -1

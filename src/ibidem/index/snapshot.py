@@ -1,4 +1,4 @@
-"""Snapshots: an index as one commit left it, mapped into memory. What is open stays readable, whatever the writer does."""
+"""Snapshots: an index as of one commit, mapped into memory. It stays readable, whatever the writer does."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ibidem.index.folder import Place
 from ibidem.index.segment import Segment
 from ibidem.index.vocabulary import WordCounts
 
-_MOST_CHECKED_BYTES = 4 << 30  # an index up to this size is checked as it is opened; a larger one by `verify` only
+_MOST_CHECKED_BYTES = 4 << 30  # an index up to this size is checked when opened; a larger one only by `verify`
 _TRIES = 20
 
 
 @dataclass(frozen=True)
 class OpenSegment:
-    """A segment, its file, and which of its documents are there."""
+    """A segment, its file, and its kept documents."""
 
     name: str
     segment: Segment
@@ -41,7 +41,7 @@ class Snapshot:
 
 
 class SnapshotReader:
-    """Opens what the catalog names, and keeps open what is still there; any thread may ask."""
+    """Opens what the catalog names, and reuses what is still open; for any thread."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._folder = catalog.opened
@@ -51,7 +51,7 @@ class SnapshotReader:
         self._counts: tuple[str | None, WordCounts] = (None, WordCounts.empty())
 
     def current(self) -> Snapshot:
-        """Return the index as the last commit left it."""
+        """Return the index as of the last commit."""
         with self._mutex:
             if self._current is None or self._current.state.mark != self._catalog.mark():
                 self._current = self._load()
@@ -64,7 +64,7 @@ class SnapshotReader:
             try:
                 return self._open(state, opened)
             except IndexDamagedError:
-                # A file that is gone may have been merged away since the catalog was read; then there is a later commit.
+                # A missing file may have been merged away since the catalog was read; then there is a later commit.
                 if attempt == _TRIES - 1 or self._catalog.mark() == state.mark:
                     raise
         raise AssertionError("the loop returns or raises")
@@ -91,14 +91,14 @@ class SnapshotReader:
         return Snapshot(state, tuple(parts), self._counts[1])
 
     def _is_kept_as_before(self, segment: Segment, removed: NDArray[np.int64]) -> bool:
-        """Tell whether no document of a segment was removed since: there may be many tombstones, and most commits add none."""
+        """Return whether no document of a segment was removed since: there may be many tombstones, and few commits add any."""
         assert self._current is not None
         before = self._current.state.removed
         return before is removed or np.array_equal(_removed_near(segment, before), _removed_near(segment, removed))
 
 
 def read_counts(place: Place, identity: str | None) -> WordCounts:
-    """Check and map the counts of words of a file, which must be of the index of that identity."""
+    """Check and map the word counts of a file, which must belong to the index with that identity."""
     check_arrays(place)
     arrays, about = map_arrays(place)
     _refuse_stranger(place, about, identity)
@@ -106,7 +106,7 @@ def read_counts(place: Place, identity: str | None) -> WordCounts:
 
 
 def read_segment(place: Place, identity: str | None) -> Segment:
-    """Map the segment of a file, which must be of the index of that identity."""
+    """Map the segment of a file, which must belong to the index with that identity."""
     arrays, about = map_arrays(place)
     _refuse_stranger(place, about, identity)
     try:
@@ -121,10 +121,10 @@ def _refuse_stranger(place: Place, about: Mapping[str, Any], identity: str | Non
 
 
 def kept_in(segment: Segment, removed: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which documents of a segment are not removed; the serials of removed ones rise."""
+    """Return which documents of a segment are not removed; the serials of removed ones are sorted."""
     kept = np.ones(segment.n_documents, np.bool_)
     removed = _removed_near(segment, removed)
-    if len(removed) and len(kept):  # serials rise: a few removed ones are found without a look at all
+    if len(removed) and len(kept):  # serials are sorted: a few removed ones are found without reading all
         place = np.minimum(np.searchsorted(segment.serials, removed), len(kept) - 1)
         kept[place[segment.serials[place] == removed]] = False
     kept.flags.writeable = False

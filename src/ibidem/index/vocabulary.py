@@ -1,4 +1,4 @@
-"""How common words are: a frozen count of documents by word, taken once and kept with the index.
+"""How common words are: a frozen document count per word, taken once and stored with the index.
 
 The weights of words come from it and do not change as documents arrive: what matches does not depend on the order of arrival.
 """
@@ -18,7 +18,7 @@ from ibidem.index.segment import Segment, frozen
 from ibidem.signatures.known_words import KnownWords
 
 ENOUGH_DOCUMENTS = 1000  # from so many on, the counts of words stay as they are
-WEIGHT_UNIT = 1 << 16  # weights are whole numbers, so that their sums are the same in any order
+WEIGHT_UNIT = 1 << 16  # weights are integers, so that sums do not depend on the order
 NO_ORDER = frozen(np.empty(0, np.uint32))
 NO_WORDS, NO_NUMBERS = frozen(np.empty(0, np.uint64)), frozen(np.empty(0, np.int64))
 _FEWEST_COMMON = 10  # in a handful of documents every word occurs in most of them
@@ -26,7 +26,7 @@ _FEWEST_COMMON = 10  # in a handful of documents every word occurs in most of th
 
 @dataclass(frozen=True)
 class WordCounts:
-    """The words that occur in two documents or more, by rising hash, with the number of their documents."""
+    """The words that occur in two or more documents, by increasing hash, with the number of their documents."""
 
     hashes: NDArray[np.uint64]
     document_counts: NDArray[np.uint32]
@@ -45,7 +45,7 @@ class WordCounts:
 
     @classmethod
     def of(cls, hashes: NDArray[np.uint64], document_counts: NDArray[np.int64], n_documents: int, version: int) -> WordCounts:
-        """Return the counts of these words (in any order); those of one document are like words never seen."""
+        """Return the counts of these words (in any order); words of one document count as never seen."""
         several = np.flatnonzero(document_counts > 1)
         order = several[np.argsort(hashes[several])]
         return cls(frozen(hashes[order]), frozen(document_counts[order].astype(np.uint32)), n_documents, version)
@@ -91,14 +91,14 @@ class WordCounts:
         return counts
 
     def weights_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return log(N/df) of each word in units of 1/65536, at least one unit; without documents every word has one unit."""
+        """Return log(N/df) of each word in units of 1/65536, at least one unit; without documents, every word has one unit."""
         if self.n_documents < 2:
             return np.ones(len(hashes), np.int64)
         idf = np.log(self.n_documents / self.counts_of(hashes))
         return np.maximum(1, np.round(WEIGHT_UNIT * idf)).astype(np.int64)
 
     def common_hashes(self, max_document_share: float) -> NDArray[np.uint64]:
-        """Return the words that occur in a larger share of the documents than that: fingerprints go without them."""
+        """Return the words that occur in a larger share of the documents: fingerprints ignore them."""
         if max_document_share not in self._common:
             most = max(int(Fraction(str(max_document_share)) * self.n_documents), _FEWEST_COMMON)
             self._common[max_document_share] = self.hashes[self.document_counts > most]

@@ -16,6 +16,7 @@ import numpy as np
 from ibidem.columns.collection import Collection
 from ibidem.config import Config
 from ibidem.config.quantities import commit_rhythm
+from ibidem.config.surface import given
 from ibidem.execution.tasks import RunTasks
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.records import surrogate_in
@@ -33,7 +34,7 @@ _STEP_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Arrival:
-    """What a document of the stream shares with everything before it; `skipped` says why it was left out, if it was."""
+    """What a document of the stream shares with everything before it; `skipped` says why it was left out, if so."""
 
     id: str
     verdict: Verdict | None
@@ -43,12 +44,12 @@ class Arrival:
 
     @property
     def passages(self) -> list[dict[str, Any]]:
-        """The passages as records; made when they are asked for."""
+        """The passages as records; made on first use."""
         return self._list_passages()
 
 
 class Watcher:
-    """Answers the documents of a stream and adds them; commits in the rhythm of the settings, and at the end."""
+    """Answers the documents of a stream and adds them; commits as often as the settings say, and at the end."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class Watcher:
         self._is_sound = True
 
     def watch(self, documents: Iterable[Any]) -> Iterator[Arrival]:
-        """Yield an answer for each document, in their order. What nobody takes an answer for is not added."""
+        """Yield an answer for each document, in order. A document whose answer is not taken is not added."""
         rhythm = commit_rhythm(self._config.index.commit_every)
         assert rhythm is not None
         max_documents, max_seconds = rhythm
@@ -86,17 +87,17 @@ class Watcher:
                         together, waiting = self._take(waiting, most)
                         try:
                             yield from self._answer(together)
-                        except TooManyMatchesError:  # among one another: raised before anything was added or answered
+                        except TooManyMatchesError:  # among each other: raised before anything was added or answered
                             for item in together:
                                 yield from self._answer([item])
                         commit_if_due()
-                    commit_if_due()  # nothing may have come for a while
+                    commit_if_due()  # perhaps nothing has arrived for a while
         finally:
             if self._is_sound:
                 self._writer.commit()
 
     def _take(self, waiting: list[Any], most: int) -> tuple[list[Any], list[Any]]:
-        """Cut off what can be answered together: no id twice, and nothing after a document that replaces another."""
+        """Take what can be answered together: no id twice, and nothing after a document that replaces another."""
         waiting, later = waiting[: max(1, most)], waiting[max(1, most) :]
         names = [self._id_of(item) for item in waiting]
         known = self._writer.serials_of([name for name in names if name is not None]) if self._replace else {}
@@ -111,7 +112,7 @@ class Watcher:
         return waiting, later
 
     def _id_of(self, item: Any) -> str | None:
-        """Return the id of a record; None where there is none, or none that can be written down."""
+        """Return the id of a record; None if there is none, or if it cannot be encoded."""
         if isinstance(item, Document):
             value: Any = item.id
         else:
@@ -119,7 +120,7 @@ class Watcher:
         return None if value is None or surrogate_in(str(value)) is not None else str(value)
 
     def _answer(self, together: list[Any]) -> Iterator[Arrival]:
-        """Answer documents and add them; those that cannot be taken are answered by the reason, in their place."""
+        """Answer documents and add them; for those that cannot be used, the answer is the reason."""
         skipped = SkippedRecords(self._config.output.strict)
         known = {} if self._replace else self._writer.serials_of([name for name in map(self._id_of, together) if name])
         wanted, refused = [], {}
@@ -133,7 +134,7 @@ class Watcher:
                 reason = f"no field '{self._config.documents.id_field}', or it is not text; an index needs ids"
                 refused[number] = Skipped("stream", position, reason)
             elif name in known:
-                reason = "the index already contains a document with this id; --replace replaces it"
+                reason = f"the index already contains a document with this id; {given('replace', True)} replaces it"
                 refused[number] = Skipped("stream", position, reason, name)
             else:
                 wanted.append(item)
@@ -148,7 +149,7 @@ class Watcher:
         try:
             for number, item in enumerate(together):
                 name = self._id_of(item) or ""
-                answered = number  # while it is being handed over: the one who asked may go away
+                answered = number  # while it is handed over: the caller may go away
                 if number in refused:
                     reason = refused[number].reason
                     yield Arrival(name, None, skipped=Skipped("stream", self._n_seen + number + 1, reason, name or None))
@@ -167,7 +168,7 @@ class Watcher:
         own = writer.build(arrivals, serials)
         known = writer.serials_of(ids)
         result = answer(arrivals, writer.parts(), own, known, writer.counts, self._settings, self._config, (), self._run_tasks)
-        # Only now, when little can go wrong any more: a commit must not name documents that have no segment.
+        # Only now, when little can go wrong: a commit must not name documents without a segment.
         self._is_sound = False
         writer.claim(ids, self._replace)
         writer.wait(own)
@@ -176,9 +177,9 @@ class Watcher:
 
 
 def _batches(documents: Iterable[Any], seconds_left: Callable[[], float]) -> Generator[list[Any], None, None]:
-    """Yield what has arrived, as much of it as there is; an empty list when `seconds_left` are over without anything.
+    """Yield everything that has arrived; an empty list if nothing arrives within `seconds_left`.
 
-    A list is simply cut up. Anything else is drawn in a thread of its own, somewhat ahead: it may keep one waiting.
+    A list is simply cut into pieces. Anything else is read in a separate thread, somewhat ahead, because it may block.
     """
     if isinstance(documents, Sequence):
         for begin in range(0, len(documents), MOST_TOGETHER):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.config.surface import given, named
 from ibidem.errors import IndexChangedError, IndexLockedError, IndexSettingsError, IndexWriteError, KnownIdError
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
@@ -23,16 +24,16 @@ from ibidem.index.settings import decided, is_undecided
 from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
 from ibidem.index.vocabulary import WordCounts
 
-_MOST_REMOVED_SHARE = 0.5  # a segment with more removed documents than that is written again
+_MOST_REMOVED_SHARE = 0.5  # a segment with a larger share of removed documents is rewritten
 _IDS_SHOWN = 3
 _NONE = np.empty(0, np.int64)
 
 
 class Writer:
-    """Changes an index; to be used while it has its `lock`.
+    """Changes an index; use it while it has its `lock`.
 
-    Documents get serials (`claim`), become segments (`build`) that `wait` in memory or are written at once, and are there for
-    all once `commit` returns; `parts` shows them to their writer before. Nothing that was committed is touched in place.
+    Documents get serials (`claim`), become segments (`build`) that `wait` in memory or are written at once, and are visible to
+    everyone once `commit` returns; `parts` shows them to their writer earlier. Committed data is never changed in place.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Writer:
         self._catalog, self._reader, self._stored, self._given = catalog, reader, stored, given
         self._settings, self._max_sentences = settings, max_sentences
         self._commits = Commits(lock, catalog)
-        self.sweep()  # first: of an older catalog that was put back, files may be missing, and that says less
+        self.sweep()  # first: with a restored older catalog, files may be missing, which is a less clear error
         self._begin(reader.current())
         self._commits.refuse_shared()
 
@@ -64,24 +65,24 @@ class Writer:
 
     @property
     def n_waiting_documents(self) -> int:
-        """Number of documents that were added since the last commit."""
+        """Number of documents added since the last commit."""
         return len(self._new)
 
     def parts(self) -> list[tuple[Segment, NDArray[np.bool_]]]:
-        """Return everything that is there, what waits for its commit included."""
+        """Return everything in the index, including what waits for its commit."""
         removed = np.array(sorted(self._removed_serials), np.int64)
         disk = [(part.segment, frozen(part.kept & kept_in(part.segment, removed))) for part in self._snapshot.parts]
         return disk + [(segment, kept_in(segment, removed)) for segment in self._waiting]
 
     def serials_of(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the serials of those of the ids that are in the index, or wait to be."""
+        """Return the serials of the given ids that are in the index or waiting."""
         there = {name: serial for name, serial in self._catalog.serials_of(ids).items() if name not in self._replaced}
         return there | {name: self._new[name] for name in ids if name in self._new}
 
     def claim(self, ids: Sequence[str], replace: bool) -> NDArray[np.int64]:
-        """Return serials for new documents. An id that is there is an error; with `replace`, that document goes instead.
+        """Return serials for new documents. A known id is an error; with `replace`, the old document is removed instead.
 
-        An id that comes twice between two commits is an error in any case, unless the first one waits in memory.
+        An id that occurs twice between two commits is always an error, unless the first one waits in memory.
         """
         known = self.serials_of(ids)
         if self._written or not replace:
@@ -99,7 +100,7 @@ class Writer:
         return serials
 
     def retract(self, ids: Iterable[str]) -> None:
-        """Take back documents that wait in memory; what they replaced stays."""
+        """Discard documents that wait in memory; what they would have replaced stays."""
         for name in ids:
             if name in self._new:
                 self._removed_serials.append(self._new.pop(name))
@@ -108,9 +109,9 @@ class Writer:
 
     @property
     def n_before_counting(self) -> int:
-        """Number of documents after which the words will be counted again; a commit has to come then, whatever its rhythm.
+        """Number of documents after which words will be counted again; a commit is then required, whatever the settings say.
 
-        So what is said of a document does not depend on how many came together.
+        So the answer for a document does not depend on how many arrived together.
         """
         if self._is_counted:
             return 2**62
@@ -128,9 +129,11 @@ class Writer:
         if needs_counts(self._settings.elements) and not (self.counts.n_documents or self.counts.is_given):
             message = "the index has no word counts yet, and its signature depends on them"
         elif is_undecided(self._stored):
-            message = "the index has no words yet that decide how many bits each of them sets (bits_per_word is auto)"
+            chosen = given("bits_per_word", "auto")
+            message = f"the index has no words yet that decide how many bits each of them sets ({chosen})"
         if message:
-            step = "Add a first batch of documents with `ibidem index add`, then watch; or create it with --word-counts."
+            counts = named("word_counts")
+            step = f"Add a first batch of documents with `ibidem index add`, then watch; or create it with {counts}."
             raise IndexSettingsError(message, step)
 
     def first_counts(self, segment: Segment) -> bool:
@@ -158,16 +161,16 @@ class Writer:
             self._waiting[run] = [self._merge(self._waiting[run])]
 
     def write(self, segment: Segment) -> None:
-        """Put a segment on disk at once, to be named by the next commit."""
+        """Write a segment to disk at once; the next commit must name it."""
         self._written.append(self._commits.store_segment(segment, self.counts.version))
 
     def commit(self) -> int:
         """Make everything since the last commit part of the index; return the number of documents added.
 
-        When it was broken off (a full disk, an interrupt), it may be called again: nothing gets in twice.
+        After an interruption (full disk, signal) it may be called again: nothing is added twice.
         """
         if (mark := self._catalog.mark()) != self._snapshot.state.mark and self._commits.is_own(mark):
-            self._begin(self._reader.current())  # broken off when all was in
+            self._begin(self._reader.current())  # interrupted after everything was committed
         written = list(self._written)
         if self._waiting:
             whole = self._merge(self._waiting) if len(self._waiting) > 1 or self._removed_serials else self._waiting[0]
@@ -193,7 +196,7 @@ class Writer:
         return n_added
 
     def remove(self, ids: Iterable[str]) -> list[str]:
-        """Remove documents; return those of the ids that were there. A commit of its own."""
+        """Remove documents; return the ids that were found. This is one commit."""
         there = sorted(self._catalog.serials_of(list(ids)))
         if there:
             self._commit(Change(remove_ids=there))
@@ -210,7 +213,7 @@ class Writer:
                 self._replace(parts[run])
 
     def free_removed(self) -> None:
-        """Drop the segments whose documents are all removed. It needs hardly any space, and so comes before what needs more."""
+        """Drop the segments whose documents are all removed. This needs hardly any space, so it comes first."""
         parts = [part for part in self._snapshot.parts if not part.kept.any()]
         if parts:
             self._drop(parts, [])
@@ -219,13 +222,13 @@ class Writer:
         """Raise where words cannot be counted again."""
         if self.counts.is_given:
             message = "the word counts of this index were given when it was created, and stay as they are"
-            raise IndexSettingsError(message, "Leave out --recount, or create another index.")
+            raise IndexSettingsError(message, f"Leave out {named('recount')}, or create another index.")
         if n_frequent_words(self._settings.elements):
             message = "spots cannot be made again: an index does not keep the order of words"
-            raise IndexSettingsError(message, "Leave out --recount, or create another index.")
+            raise IndexSettingsError(message, f"Leave out {named('recount')}, or create another index.")
 
     def recount(self) -> None:
-        """Count again in how many documents each word occurs, and bring all segments up to it. One commit."""
+        """Count again how many documents each word occurs in, and update all segments. One commit."""
         self.check_recount()
         parts = self._snapshot.parts
         counts = WordCounts.counted([(part.segment, part.kept) for part in parts], self.counts.version + 1)
@@ -250,7 +253,7 @@ class Writer:
     def _tidy(self) -> None:
         """After a commit: merge what is due, rewrite what is mostly removed, count words again while there are few documents.
 
-        What cannot be written now (the disk is full) is no failure of the change, which is on disk: a later commit tidies up.
+        If that cannot be written (full disk), the change itself has not failed and is on disk: a later commit tidies up.
         """
         with suppress(IndexWriteError, IndexLockedError, IndexChangedError):
             self.free_removed()
@@ -268,14 +271,14 @@ class Writer:
             self._replace(self._snapshot.parts[run])
 
     def _replace(self, parts: Sequence[OpenSegment]) -> None:
-        """Put one segment in the place of several. One commit."""
+        """Replace several segments by one. One commit."""
         for part in parts:
-            self._commits.check_file(part.name)  # or damage would get good checksums
+            self._commits.check_file(part.name)  # otherwise damage would get valid checksums
         segment = merge_segments([part.segment for part in parts], [part.kept for part in parts], self.counts, self._settings)
         self._drop(parts, [self._commits.store_segment(segment, self.counts.version)] if segment.n_documents else [])
 
     def _drop(self, parts: Sequence[OpenSegment], entries: Sequence[SegmentEntry]) -> None:
-        """Put segments in the place of others, for good without the removed documents of these. One commit."""
+        """Replace segments by others, which permanently lack the removed documents. One commit."""
         gone = np.concatenate([part.segment.serials[~part.kept] for part in parts])
         self._commit(Change(add_segments=entries, drop_segments=[part.name for part in parts], settle=gone.tolist()))
         self._finish_replacing()
@@ -303,5 +306,5 @@ def _refuse(ids: Sequence[str], where: str) -> None:
         step = "Leave these documents out, or give them other ids"
         raise KnownIdError(
             message,
-            f"{step}, or replace the old ones with --replace (in Python: replace=True)." if "index" in where else f"{step}.",
+            f"{step}, or replace the old ones with {given('replace', True)}." if "index" in where else f"{step}.",
         )

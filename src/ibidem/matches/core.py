@@ -18,14 +18,14 @@ from ibidem.signatures.words import SIGNATURE as WORDS
 
 
 class Classed(NamedTuple):
-    """Sentences that have a class, and how to score two of one class; no cells where equal classes are equal sentences."""
+    """Sentences that have a class, and how to score two of one class; no cells if equal classes are equal sentences."""
 
     rows: Rows
     cells: Cells | None
 
 
 def classify_collection(collection: Collection, config: Config, run_tasks: RunTasks, progress: Progress) -> Classed:
-    """Give every sentence its class: sentences of different classes cannot match. Those known by nothing are stepped over."""
+    """Give every sentence its class: sentences of different classes cannot match. Those without a signature are skipped."""
     max_gap = passage_limits(config).max_gap_sentences
     if config.signatures.signature == "exact":
         return Classed(rows_of(collection, collection.digest, max_gap), None)
@@ -47,6 +47,6 @@ def classify_collection(collection: Collection, config: Config, run_tasks: RunTa
         return Classed(rows, Cells(types.of_sentence[rows.sentence], sets, limit.as_integer_ratio()))
     keys = signature.key(tokens, vocabulary, config.signatures)
     rows = rows_of(collection, keys[types.of_sentence], max_gap)
-    # Equal keys match whatever their words; the words only tell how alike they are.
+    # Equal keys match whatever their words; the words only determine the similarity.
     word_sets = sort_sets(WORDS.hashes(tokens, None, config.signatures), run_tasks)
     return Classed(rows, Cells(types.of_sentence[rows.sentence], word_sets, (0, 1)))

@@ -1,9 +1,8 @@
 """The exact set-similarity join of types: which types are connected by pairs of Jaccard similarity at least p/q.
 
-Prefix, length and position bounds leave few candidates; a parity bitmap that lies beside each posting rejects nearly all of
-the rest without touching the sets; the remaining ones are merged. No bound loses a pair. Pairs are not stored: the passages
-stage needs classes (connected components) to seed on and verifies each cell again. Elements of very many sets are left to
-`long_lists`.
+Prefix, length and position bounds leave few candidates; a parity bitmap beside each posting rejects nearly all of the rest
+without touching the sets; the remaining ones are merged. No bound loses a pair. Pairs are not stored: the passages stage needs
+classes (connected components) to seed on and verifies each cell again. Elements of very many sets are handled by `long_lists`.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def join_types(sets: TypeSets, min_similarity: Fraction, run_tasks: RunTasks = i
     postings = kernels.Postings(first, np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.uint64))
     kernels.fill_postings(ordered, p, q, first[:-1].copy(), postings)
 
-    # Each thread keeps a forest of its own (they are united at the end), and cursors: its tasks come in rising order.
+    # Each thread has its own forest (they are united at the end) and cursors: its tasks come in increasing order.
     mine = local()
     forests: list[NDArray[np.int32]] = []
 
@@ -58,7 +57,7 @@ def join_types(sets: TypeSets, min_similarity: Fraction, run_tasks: RunTasks = i
             forests.append(mine.parent)
         kernels.join_sets(ordered, postings, MOST_POSTINGS, p, q, *task, mine.parent, mine.cursor)
 
-    # Later probes are larger and meet more postings; many small tasks keep the threads even.
+    # Later probes are larger and meet more postings; many small tasks balance the threads.
     list(run_tasks(join, split_by_cost(sets.size[order].astype(np.int64), _N_TASKS)))
     parent = np.arange(n_types, dtype=np.int32)
     for forest in forests:

@@ -1,13 +1,13 @@
-"""The join at elements of very many sets, where all pairs would be a square.
+"""The join at elements of very many sets, where comparing all pairs would take quadratic time.
 
 Sentences of one template have the same few hundred thousand partners at every element of their prefixes. So such sets are
 not listed pair by pair:
 
-1. Each is compared with the one before it and with some leaders. Sets of one template become one component by that, and
-   pairs inside a component are of no interest.
-2. Components that lie far from one another are ruled out as wholes: how many elements two sets do not share is a distance,
-   and obeys the triangle inequality.
-3. What is left is met by one more element: sets that must share d + 1 elements share the next one within the next few. Where
+1. Each is compared with the previous one and with some leaders. Sets of one template thus become one component, and
+   pairs inside a component do not matter.
+2. Components far from one another are ruled out as a whole: the number of elements that two sets do not share is a distance
+   that obeys the triangle inequality.
+3. The rest is met by one more element: sets that must share d + 1 elements share the next one within the next few. Where
    that does not separate them, pairs of different components are compared.
 
 The outcome is that of comparing all pairs. The work grows with the entries, except where sets of many components share
@@ -26,11 +26,11 @@ from ibidem.matches.kernels import long_lists as kernels
 from ibidem.matches.kernels.join import OrderedSets
 from ibidem.matches.kernels.long_lists import Components
 
-MOST_POSTINGS = 1024  # an element of more is met here
+MOST_POSTINGS = 1024  # elements with more are handled here
 _MOST_ENTRIES = 1 << 22  # at once
-_MOST_PAIRS = 512  # by entry: so many are compared at once
+_MOST_PAIRS = 512  # per entry: this many are compared at once
 _CHILD_COST = 32  # comparisons that take as long as making and sorting one entry
-_MOST_LEFT = 0.5  # of the pairs, that make one more element worth it
+_MOST_LEFT = 0.5  # share of the pairs that makes one more element worthwhile
 _MOST_LEADERS = 64
 _LEAST_MEASURED = 8  # entries of a component, to be ruled out as a whole
 _MOST_COMPONENTS = 256
@@ -39,7 +39,7 @@ _MOST_DEPTH = 16
 
 @dataclass(frozen=True)
 class _Join:
-    """Sets by rising size, the limit p/q, and the forest that similar ones are united in."""
+    """Sets by increasing size, the limit p/q, and the forest that similar ones are united in."""
 
     sets: OrderedSets
     limit: tuple[int, int]
@@ -64,7 +64,7 @@ class _Groups:
         positions: NDArray[np.int32],
         parent: NDArray[np.int64],
     ) -> _Groups:
-        """Group entries by key; those that are alone with theirs are left out."""
+        """Group entries by key; entries with a unique key are left out."""
         order = np.lexsort((items, keys, parent))
         keys, items, positions, parent = keys[order], items[order], positions[order], parent[order]
         changes = np.flatnonzero((keys[1:] != keys[:-1]) | (parent[1:] != parent[:-1])) + 1
@@ -109,7 +109,7 @@ def join_long_lists(
     before = starts_of(counts)
     rank = 0
     while rank < len(counts):
-        # As many elements as there is room for, one at least.
+        # As many elements as there is room for, at least one.
         rank_to = max(rank + 1, int(np.searchsorted(before, before[rank] + _MOST_ENTRIES, "right")) - 1)
         n = int(before[rank_to] - before[rank])
         if n:
@@ -133,7 +133,7 @@ def _join_groups(groups: _Groups, depth: int, join: _Join) -> None:
     if not len(groups):
         return
     components = _components_of(groups, roots, join)
-    pairs = np.empty(len(groups), np.int64)  # by group, that have to be compared
+    pairs = np.empty(len(groups), np.int64)  # per group: pairs that must be compared
     kernels.count_pairs(components, join.sets, *join.limit, _MOST_COMPONENTS, pairs)
     is_much = (pairs > _MOST_PAIRS * np.diff(groups.first)) & (depth < _MOST_DEPTH)
     if is_much.any():
@@ -168,7 +168,7 @@ def _components_of(groups: _Groups, roots: NDArray[np.int32], join: _Join) -> Co
 
 
 def _join_further(groups: _Groups, pairs: NDArray[np.int64], depth: int, join: _Join) -> NDArray[np.bool_]:
-    """Unite the similar sets of groups by one more element; tell of which groups, for it is not worth it for all."""
+    """Unite the similar sets of groups by one more element; return which groups, as it is not worthwhile for all."""
     counts = np.empty(len(groups.items), np.int64)
     kernels.count_children(groups.items, groups.positions, depth, join.sets, *join.limit, counts)
     n_children = np.add.reduceat(counts, groups.first[:-1])
@@ -187,7 +187,7 @@ def _join_further(groups: _Groups, pairs: NDArray[np.int64], depth: int, join: _
             some.first, some.keys, some.items, some.positions, first, join.sets, keys, items, positions, of_group
         )
         children = _Groups.of(keys, items, positions, of_group)
-        # Groups that come out nearly as they were would come out so again: their pairs are compared instead.
+        # Groups that come out nearly unchanged would do so again: their pairs are compared instead.
         sizes = np.diff(children.first).astype(np.float64)
         come_from = children.parent[children.first[:-1]]
         left = np.bincount(come_from, sizes * sizes / 2, len(some))

@@ -18,7 +18,7 @@ _N_TASKS = 16
 
 @dataclass(frozen=True)
 class SortedSets:
-    """Set t is `values[start[t] : start[t] + size[t]]`, rising: all that is needed to say how similar two of them are."""
+    """Set t is `values[start[t] : start[t] + size[t]]`, in increasing order: all that is needed to compare two sets."""
 
     start: NDArray[np.int64]
     size: NDArray[np.int32]
@@ -29,7 +29,7 @@ class SortedSets:
 class TypeSets(SortedSets):
     """The sets of all types; `bitmaps` are their 64-bit parity sketches.
 
-    Values are ranks below `n_values`, rarest first; those below `n_single` stand once in all sets together.
+    Values are ranks below `n_values`, rarest first; those below `n_single` occur once in all sets together.
     """
 
     bitmaps: NDArray[np.uint64]
@@ -38,7 +38,7 @@ class TypeSets(SortedSets):
 
 
 class CellColumns(NamedTuple):
-    """What kernels compare cells by: rows whose types differ match if their sets do, by a similarity of at least p/q."""
+    """What kernels compare cells by: rows with different types match if their sets have a similarity of at least p/q."""
 
     types: NDArray[Any]
     set_of_row: NDArray[np.int32]
@@ -53,7 +53,7 @@ class CellColumns(NamedTuple):
 class Cells:
     """How cells are scored: the type of each row, the sets of the types, and the limit below which a cell is cut.
 
-    With `set_of_row` the types are names only: rows of one name are equal sentences, and each row says where its set is.
+    With `set_of_row`, types are only names: rows with one name are equal sentences, and each row says where its set is.
     """
 
     types: NDArray[Any]
@@ -69,10 +69,10 @@ class Cells:
 
 
 def sort_sets(sets: HashSets, run_tasks: RunTasks = in_turn) -> TypeSets:
-    """Number the hashes by rising frequency and sort every set; the outcome does not depend on how the work is shared."""
+    """Number the hashes by increasing frequency and sort every set; the outcome does not depend on how the work is shared."""
     numbered = number_hashes(sets.hashes, run_tasks)
     hashes, counts = numbered.hashes, numbered.counts
-    # Rare first; among equally rare ones the hash decides, which is as good as any order that is always the same.
+    # Rare first; among equally rare ones the hash decides, which is as good as any fixed order.
     order = np.argsort(np.minimum(counts, 1 << 24).astype(np.uint64) << np.uint64(39) | hashes >> np.uint64(25), kind="stable")
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Sentences into classes: sentences of different classes cannot match."""
+"""From sentences to classes: sentences of different classes cannot match."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def classify(
         return Parts(classify_collection(sentences.look(), config, flow.run_tasks, progress))
     if config.signatures.signature != "exact":
         return Parts(tables={**classify_documents(flow, sentences, config, progress, then)})
-    # Digests are the classes: the documents are as they were split, and the senders saw them then.
+    # Digests are the classes: the documents are unchanged since splitting, when the senders saw them.
     given = {name: sentences.take_table(name) for sender in then for name in sender.gives}
     return Parts(tables={"documents": sentences.table("documents"), **given})

@@ -1,4 +1,4 @@
-"""From diagonals to passages: order them, score and cut their cells, chain them across small gaps, keep what is long enough."""
+"""From diagonals to passages: sort them, score and cut their cells, chain them across small gaps, keep what is long enough."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def assemble_passages(
     cells: Cells | None,
     run_tasks: RunTasks = in_turn,
 ) -> list[PassageRows]:
-    """Return the passages that the diagonals make, task by task; those of a pair of documents come from one task.
+    """Return the passages of the diagonals, by task; those of a pair of documents come from one task.
 
-    `orientation` is a number by document, known from the document alone: two documents are chained from the one with the
-    smaller number to the other, whichever was read first, so that they make the same passages in every order of documents.
-    `cells` None means that equal classes are equal texts.
+    `orientation` is a number per document that depends only on the document: two documents are chained from the one with the
+    smaller number to the other, whichever was read first, so that passages do not depend on the order of documents. `cells`
+    None means that equal classes are equal texts.
     """
     first = np.zeros(len(rows.document_first), np.int64)
     grouped = np.empty(3 * len(diagonals), np.int32)
@@ -63,7 +63,7 @@ def assemble_passages(
         runs = most_runs[slice(*task)]
         room = ChainRoom.of(int(np.diff(first)[slice(*task)].max()), int(runs.max()), int(runs.sum()))
         n = kernels.assemble(*task, first, grouped, columns, cells is not None, limits, rows.columns, orientation, room)
-        # A copy gives back the room that was not needed.
+        # A copy releases the unused room.
         return PassageRows(room.passages[: N_COLUMNS * n].reshape(-1, N_COLUMNS).copy(), room.likeness[:n].copy())
 
     return list(run_tasks(assemble, split_by_cost(most_runs + 1, _N_TASKS)))

@@ -1,4 +1,4 @@
-"""Passages of documents that meet, and their repeats: the one way in which they are found."""
+"""Passages of documents that meet, and their repeats: the only place where they are found."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ibidem.passages.repeats import Repeats, find_repeats
 class Meeting:
     """Documents that meet: a whole collection, the excerpts of one bucket, or what an index found for new documents.
 
-    Where documents are missing, it takes more than their rows to say which text occurs too often. `hot` are flags by row (see
-    `kernels/windows.py`) of what leads to no pairs; its repeats are found elsewhere. `is_cold` tells for the rows of the first
+    If documents are missing, their rows do not show which text occurs too often. `hot` are flags per row (see
+    `kernels/windows.py`) of what leads to no pairs; its repeats are found elsewhere. `is_cold` says for the rows of the first
     documents which sentences have few enough places: passages must contain one.
     """
 
@@ -42,14 +42,14 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Found:
-    """Passages, task by task in reading order, and the repeats of documents that are all there."""
+    """Passages, by task in reading order, and the repeats if all documents are there."""
 
     passages: list[PassageRows]
     repeats: Repeats
 
 
 def find_in(meeting: Meeting, limits: PassagesConfig, run_tasks: RunTasks = in_turn) -> Found:
-    """Find the passages of documents that meet; and, if they are all there are, the texts in too many places to be paired."""
+    """Find the passages of documents that meet and, if these are all documents, the texts in too many places to be paired."""
     rows, cells, hot = meeting.rows, meeting.cells, meeting.hot
     diagonals, flags = find_diagonals(rows, limits, meeting.pairing, run_tasks, hot)
     if meeting.is_cold is not None:
@@ -62,9 +62,9 @@ def find_in(meeting: Meeting, limits: PassagesConfig, run_tasks: RunTasks = in_t
 def _through_cold_rows(
     diagonals: NDArray[np.int32], is_cold: NDArray[np.bool_], rows: Rows, limits: PassagesConfig, cells: Cells | None
 ) -> NDArray[np.int32]:
-    """Drop the diagonals that consist of text of too many places, told by their side a.
+    """Drop the diagonals that consist of text in too many places, judged by side a.
 
-    They are split at cells that do not match first: which sentences share a class depends on what else was asked about.
+    They are first split at cells that do not match: which sentences share a class depends on the rest of the query.
     """
     if is_cold.all():
         return diagonals
@@ -78,6 +78,6 @@ def _through_cold_rows(
         before = starts_of(chosen)
         return np.asarray(before[np.minimum(end, n)] > before[np.minimum(begin, n)])
 
-    # A short one needs a long sentence that is not hot, if it has a long one at all.
+    # A short one needs a long sentence that is not hot, if it has any long one.
     needs_long = (diagonals[:, 2] < limits.min_sentences) & any_of(is_long)
     return diagonals[np.where(needs_long, any_of(is_cold & is_long), any_of(is_cold))]

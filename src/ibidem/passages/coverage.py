@@ -1,7 +1,7 @@
-"""Coverage: what of each document also appears elsewhere, and what appears somewhere before, kept by sentence.
+"""Coverage: which parts of each document also appear elsewhere, and which appear earlier, by sentence.
 
-A place adds 1 at its first sentence and -1 after its last one. Every document has a slot for each of its sentences and one
-more, so what is added to a document never touches the next: it can be counted in many partitions and added up.
+A place adds 1 at its first sentence and -1 after its last one. Every document has one slot per sentence and one more, so that
+sums never reach into the next document: they can be computed in many partitions and added up.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Numbers = NDArray[np.int64]
 Number = TypeVar("Number", np.int8, np.int64)
 Edges = tuple[NDArray[np.int32], NDArray[np.int32]]
 
-MIN_COVERAGE = 0.8  # of both documents, for two to be copies of one another as wholes
+MIN_COVERAGE = 0.8  # of both documents, for two to be copies of one another
 
 
 @dataclass(frozen=True)
 class CoveredPlaces:
     """The places of repeats, those of repeat r in [first[r], first[r + 1]): the document of each, and its slots [begin, end).
 
-    `is_whole` says that the place covers most of its document, `is_input` that it has a reference to be compared with.
+    `is_whole`: the place covers most of its document. `is_input`: it is compared with a reference.
     """
 
     first: Numbers
@@ -43,14 +43,14 @@ class CoveredPlaces:
     is_whole: NDArray[np.bool_]
 
     def added(self) -> Iterator[tuple[Numbers, NDArray[np.int32], NDArray[np.int32]]]:
-        """Yield what is added to coverage where places begin, then where they end: slots, for `elsewhere`, for `before`."""
+        """Yield what to add to coverage where places begin, then where they end: slots, for `elsewhere`, for `before`."""
         elsewhere, before = np.ones(len(self.document), np.int32), np.ones(len(self.document), np.int32)
         before[self._earliest()] = 0
         yield self.begin, elsewhere, before
         yield self.end, -elsewhere, -before
 
     def _earliest(self) -> Numbers:
-        """Return the place of each repeat that counts as first: by time, then those of the reference, then as they are read."""
+        """Return the first place of each repeat: by time, then reference before inputs, then reading order."""
         if len(self.first) == 1:
             return self.first[:-1]
         time = np.where(self.time == NO_TIME, np.iinfo(np.int64).max, self.time)
@@ -63,7 +63,7 @@ class CoveredPlaces:
         return np.repeat(np.minimum.reduceat(of_place, self.first[:-1]), np.diff(self.first))
 
     def copies(self) -> tuple[Numbers, Numbers]:
-        """Return pairs that connect the documents of which a repeat is most."""
+        """Return pairs that connect documents that consist mostly of one repeat."""
         whole = np.flatnonzero(self.is_whole)
         repeat = np.searchsorted(self.first, whole, side="right") - 1
         leads = np.ones(len(whole), np.bool_)
@@ -73,7 +73,7 @@ class CoveredPlaces:
 
 
 class Coverage:
-    """Coverage of the documents of a collection, in slots: one per sentence, and one more per document; `first` bounds them."""
+    """Coverage of a collection's documents in slots: one per sentence, plus one per document; `first` bounds them."""
 
     def __init__(self, collection: Collection) -> None:
         n_documents, n_sentences = collection.n_documents, len(collection.document)
@@ -88,7 +88,7 @@ class Coverage:
     def add_passages(self, passages: Sequence[PassageRows], rows: Rows, a_is_first: bool) -> Edges:
         """Add passages; return the pairs of documents that are copies: passages cover most of both.
 
-        `a_is_first` says which place counts as the earlier one where times do not tell.
+        `a_is_first` says which place counts as earlier if times do not decide.
         """
         slots = rows.sentence + rows.document
         counted = np.full(len(self.chars_before) - 1, -1, np.int32)
@@ -106,9 +106,9 @@ class Coverage:
         return np.concatenate(a), np.concatenate(b)
 
     def add_repeats(self, repeats: Repeats, rows: Rows, n_input: int) -> Edges:
-        """Add the places of repeats; return pairs that connect the documents of which a repeat is most.
+        """Add the places of repeats; return pairs that connect documents that consist mostly of one repeat.
 
-        Documents from `n_input` on are the reference, and come before the others where times do not tell.
+        Documents from `n_input` on are the reference, and come before the others if times do not decide.
         """
         document = rows.document[repeats.start].astype(np.int64)
         begin, end = rows.sentence[repeats.start].astype(np.int64), rows.sentence[repeats.end - 1].astype(np.int64) + 1
@@ -122,14 +122,14 @@ class Coverage:
         return a.astype(np.int32), b.astype(np.int32)
 
     def is_whole(self, document: Numbers, first: Numbers, last: Numbers) -> NDArray[np.bool_]:
-        """Tell which places cover most of their document."""
+        """Return which places cover most of their document."""
         covered = self.chars_before[last + document] - self.chars_before[first + document]
         whole = self.chars_before[self.first[document + 1]] - self.chars_before[self.first[document]]
         is_whole: NDArray[np.bool_] = covered >= MIN_COVERAGE * whole
         return is_whole
 
     def shares(self) -> NDArray[np.float64]:
-        """Return by document the share of its characters that appears elsewhere, and the share first seen in it."""
+        """Return for each document the share of its characters that appears elsewhere, and the share first seen in it."""
         shares = np.empty((2, len(self.first) - 1))
         kernels.share_by_document(self.elsewhere, self.before, self.chars_before, self.first, shares)
         return shares

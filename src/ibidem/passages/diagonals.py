@@ -1,8 +1,8 @@
 """The gram join: every maximal run of equal classes in two documents, without comparing documents.
 
-A run of at least γ sentences shares a γ-window, so equal windows are paired, left-maximal ones only, and extended.
-Shorter runs are found through their long sentences, and short documents through their whole text.
-What occurs in very many places is not paired: its places are flagged, and `repeats` lists them.
+A run of at least γ sentences shares a γ-window, so equal windows are paired, left-maximal ones only, and extended. Shorter runs
+are found through their long sentences, and short documents through their whole text. Text in very many places is not paired:
+its places are flagged, and `repeats` lists them.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def find_diagonals(
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Return the diagonals (row in a, row in b, length), in no particular order, and the flags of rows.
 
-    Promised: each maximal run of at least `min_sentences` equal classes that holds a window of at most `max_places` places;
-    each shorter run that holds a sentence of `min_quote_words` words with at most `max_places` places; and each pair of
-    shorter documents that are alike from end to end, unless their text has more than `max_places` places (no shorter ones
-    if `min_quote_words` is 0). Each one once. `known_hot` are flags by row: which windows, sentences and texts that start
-    there have too many places elsewhere, and lead to no pairs either.
+    Guaranteed, each once: every maximal run of at least `min_sentences` equal classes with a window of at most `max_places`
+    places; every shorter run with a sentence of `min_quote_words` words with at most `max_places` places; and every pair of
+    shorter documents that are the same from end to end, unless their text has more than `max_places` places (no shorter ones if
+    `min_quote_words` is 0). `known_hot` are flags per row: which windows, sentences and texts that start there have too many
+    places elsewhere, and lead to no pairs either.
     """
     max_places = min(config.max_places, len(rows.classes))
     limits = GramLimits(max_places, config.min_sentences, config.min_quote_words)

@@ -1,4 +1,4 @@
-"""Passage families: one passage in all the places where it appears, put together from pairs of places."""
+"""Passage families: one passage in all places where it appears, built from pairs of places."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ibidem.columns.kernels.union_find import flatten
 from ibidem.passages.kernels.families import unite_overlapping
 
 Numbers = NDArray[np.int64]
-# A span is compared with so many that begin before it in its document.
+# A span is compared with this many earlier ones in its document.
 _MOST_BACK = 64
 
 
 @dataclass(frozen=True)
 class Families:
-    """Places family by family, in reading order. `first` are the rows of each family's first place, and the number of all.
+    """Places by family, in reading order. `first` has the row of each family's first place, and last the number of places.
 
     `of_passage` is the family of every passage. Families are numbered by their first passages.
     """
@@ -35,7 +35,7 @@ class Families:
 def find_families(document: Numbers, start: Numbers, end: Numbers) -> Families:
     """Return the families of n passages, given their 2n places: first those in a, then those in b.
 
-    Two places belong to one family if a passage leads from one to the other, or if they lie in one document and share at
+    Two places belong to one family if a passage leads from one to the other, or if they are in one document and share at
     least three quarters of the longer one: with half, passages that overlap a little form long chains. Places of one family
     that overlap are one.
     """
@@ -52,12 +52,12 @@ def find_families(document: Numbers, start: Numbers, end: Numbers) -> Families:
 def _places(
     family: Numbers, document: Numbers, start: Numbers, end: Numbers, n_families: int
 ) -> tuple[Numbers, tuple[Numbers, Numbers]]:
-    """Return the first place of every family, and the places: the span that begins each of them, and where they end."""
+    """Return the first place of every family, and all places: the span that begins each one, and where it ends."""
     order = np.lexsort((-end, start, document, family))
     family, document, start, end = family[order], document[order], start[order], end[order]
     is_other: NDArray[np.bool_] = np.ones(len(order), bool)
     is_other[1:] = (np.diff(family) != 0) | (np.diff(document) != 0)
-    # Every document of a family gets a stretch of its own, so that no span reaches into the next one.
+    # Every document of a family gets its own range of positions, so that no span reaches into the next one.
     origin = (np.cumsum(is_other) - 1) * (int(end.max(initial=0)) + 1)
     reached = np.maximum.accumulate(origin + end) if len(end) else end
     begins = is_other.copy()

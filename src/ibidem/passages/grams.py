@@ -1,4 +1,4 @@
-"""Grams: the windows, long sentences and short texts that documents are compared by, each known by its key.
+"""Grams: the windows, long sentences and short texts by which documents are compared, each with a key.
 
 A kind of gram is named by the flag that its places get when it is hot: HOT_WINDOW, HOT_SENTENCE, HOT_TEXT.
 """
@@ -16,7 +16,7 @@ from ibidem.passages.kernels.windows import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW
 
 
 def kinds_of_grams(limits: PassagesConfig) -> tuple[int, ...]:
-    """Return the kinds of grams that are looked for: windows only, or shorter ones too."""
+    """Return the kinds of grams to look for: only windows, or also shorter ones."""
     shorter = limits.min_sentences > 1 and limits.min_quote_words > 0
     return (HOT_WINDOW, HOT_SENTENCE, HOT_TEXT) if shorter else (HOT_WINDOW,)
 
@@ -36,7 +36,7 @@ def gram_keys(kind: int, rows: Rows, limits: PassagesConfig) -> NDArray[np.uint6
 def rows_in_grams(
     kind: int, is_counted: NDArray[np.bool_], rows: Rows, size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for the gram of one kind that starts at each row how many rows it has, and how many of them are counted."""
+    """Return for the gram of one kind that starts at each row its number of rows, and how many of them are counted."""
     n, begins = len(is_counted), np.arange(len(is_counted))
     if kind == HOT_WINDOW:
         ends = np.minimum(begins + size, n)

@@ -1,11 +1,11 @@
-"""Repeats: text that occurs in very many places is listed once, with its places, instead of in a square of pairs.
+"""Repeats: text in very many places is listed once, with its places, instead of in quadratically many pairs.
 
-Hot windows that always follow one another are one text: a window is linked to the next one when no occurrence of either
-has another neighbour. What comes out are the longest texts that share all their places, and hot sentences and short documents
-that no such text explains.
+Hot windows that always follow one another are one text: a window is linked to the next one when no occurrence of either has
+another neighbour. The result is the longest texts that share all their places, and hot sentences and short documents not part
+of such a text.
 
-Every step works on columns of places, so that it does not matter how many of them are at hand. In memory all are. In partitions
-links are agreed on by exchange, and the places of a text are brought together before they are grouped (`exchange/repeats.py`).
+Every step works on columns of places, however many are available. In memory, all are. In partitions, links are agreed on by
+exchange, and the places of a text are collected before they are grouped (`exchange/repeats.py`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Keys = NDArray[np.uint64]
 class HotPlaces(NamedTuple):
     """Places of hot grams, in the order of rows among those of one key: rows [row, row + length). Keys differ by kind.
 
-    `following` and `preceding` are the keys of the hot windows at the rows beside a window (0: none). `is_reported` says that
-    the place alone is reason enough to report its text.
+    `following` and `preceding` are the keys of the hot windows at the rows beside a window (0: none). `is_reported`: the place
+    alone causes its text to be reported.
     """
 
     key: Keys
@@ -53,7 +53,7 @@ class Links(NamedTuple):
 
 @dataclass(frozen=True)
 class HotTexts:
-    """The texts that hot grams make; by text its key, its length in rows and whether it is reported.
+    """The texts made of hot grams; for each its key, its length in rows and whether it is reported.
 
     The places of text t begin at the rows `row[first[t]:first[t + 1]]`, in reading order.
     """
@@ -85,7 +85,7 @@ class Repeats:
 def find_repeats(
     rows: Rows, flags: NDArray[np.uint8], limits: PassagesConfig, pairing: Pairing, cells: Cells | None
 ) -> Repeats:
-    """Return the repeats of documents that are all at hand, given the flags of their rows."""
+    """Return the repeats of documents that are all available, given the flags of their rows."""
     hot = list_hot_places(rows, flags, limits)
     if len(hot.key) == 0:
         return Repeats.none()
@@ -112,7 +112,7 @@ def list_hot_places(rows: Rows, flags: NDArray[np.uint8], limits: PassagesConfig
 
 
 def group_by_key(keys: Keys) -> Postings:
-    """Return the places of every key, also of those that have one here; in the given order."""
+    """Return the places of every key, also of keys with only one here, in the given order."""
     several = postings_of(keys)
     is_alone = np.ones(len(keys), np.bool_)
     is_alone[several.rows] = False
@@ -122,9 +122,9 @@ def group_by_key(keys: Keys) -> Postings:
 
 
 def agree_on_links(beside: Links, grouped: Postings) -> Links:
-    """Return for every key what follows and precedes all its places; 0 where they have different neighbours.
+    """Return for every key what follows and precedes all its places; 0 if they have different neighbours.
 
-    What is `beside` is given place by place, in any order; the places of each key are `grouped`.
+    `beside` is given per place, in any order; the places of each key are `grouped`.
     """
     first = grouped.first[:-1]
 
@@ -141,8 +141,8 @@ def agree_on_links(beside: Links, grouped: Postings) -> Links:
 def join_windows(hot: HotPlaces, grouped: Postings, links: Links, rows: Rows) -> HotTexts:
     """Return the texts of hot grams, windows joined where they are linked.
 
-    A linked text lies in one piece in each of its documents: where its first window is, all of it is. Where a text overlaps
-    itself, its earlier place stays.
+    A linked text is contiguous in each of its documents: where its first window is, all of it is. If a text overlaps itself,
+    its earlier place is kept.
     """
     n = len(links.key)
     at = np.minimum(np.searchsorted(links.key, links.following), n - 1)
@@ -176,8 +176,8 @@ def join_windows(hot: HotPlaces, grouped: Postings, links: Links, rows: Rows) ->
 def group_places(texts: HotTexts, cells: Cells | None, document: NDArray[np.int32], pairing: Pairing) -> Postings:
     """Return the places of each repeat, as numbers of the places of texts, which are in these documents.
 
-    Where cells may not match, a text of equal classes is split into repeats of places that match the first one: classes are
-    chains of similar sentences, and their ends may have nothing in common. A repeat has two places that may be compared.
+    If cells may not match, a text of equal classes is split into repeats whose places match the first one: classes are chains
+    of similar sentences, and their ends may have nothing in common. A repeat has at least two places that may be compared.
     """
     sizes = np.diff(texts.first)
     leader = np.repeat(np.where(texts.is_reported, texts.first[:-1], -1), sizes)

@@ -1,4 +1,4 @@
-"""Passages: in memory of all rows at once, in partitions of the documents that meet in a bucket; and text that repeats."""
+"""Passages: in memory over all rows at once, in partitions over the documents that meet in a bucket; and repeated text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ibidem.passages.tables import in_reading_order, passages_table, repeats_tab
 class FoundPassages:
     """Passages of a whole collection, and the texts with too many places to be paired. `types`: which rows are equal.
 
-    After alignment, `aligned` is the table of what was aligned word by word, and `covering` are all passages, pair by pair.
+    After alignment, `aligned` is the table of passages aligned word by word, and `covering` are all passages, by pair.
     """
 
     passages: list[PassageRows]
@@ -58,7 +58,7 @@ def find_passages(flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Cl
 def find_repeats(
     flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Classed], found: Parts[FoundPassages], config: Config
 ) -> Parts[Repeats]:
-    """Find the texts in too many places to be paired: in memory they were found with the passages. The classes are used up."""
+    """Find the texts in too many places to be paired: in memory they were found with the passages. The classes are consumed."""
     if isinstance(flow, InMemory):
         classed.take()
         return Parts(found.look().repeats)
@@ -67,7 +67,7 @@ def find_repeats(
 
 
 def passage_table(flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], config: Config) -> Parts[pa.Table]:
-    """Return the table of passages. What was found is used up."""
+    """Return the table of passages. What was found is consumed."""
     if not isinstance(flow, InMemory):
         return Parts(tables={"passages": found.take_table("passages")})
     whole, collection = found.take(), sentences.look()

@@ -24,8 +24,8 @@ _KIND_WORDS, _DIRECTION_WORDS = pa.array(KINDS), pa.array(DIRECTIONS)
 def passages_table(
     passages: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, run_tasks: RunTasks = in_turn
 ) -> pa.Table:
-    """Return the passages in the schema PASSAGES. The list is used up, so that passages are not there twice."""
-    ids, times = collection.ids, collection.times  # made once, before several threads ask for them
+    """Return the passages in the schema PASSAGES. The list is consumed, so that passages are not in memory twice."""
+    ids, times = collection.ids, collection.times  # computed once, before several threads need them
 
     def locate(some: PassageRows) -> pa.Table:
         return _located(some, rows, collection, ids, times, min_sentences)
@@ -75,14 +75,14 @@ def in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
         np.concatenate([np.empty(0, np.int64), *(chunk.indices.to_numpy() for chunk in table[f"{side}_id"].chunks)])
         for side in "ab"
     )
-    # Two stable sorts by packed places: the tables are nearly in order, so there is little to do.
+    # Two stable sorts by packed places: the tables are nearly sorted, so there is little to do.
     by_b = np.argsort(b.astype(np.int64) << 32 | table["b_start"].to_numpy(), kind="stable")
     order = by_b[np.argsort((a.astype(np.int64) << 32 | table["a_start"].to_numpy())[by_b], kind="stable")]
     codes = {"a_id": a, "b_id": b}
     columns = []
     for field in table.schema:
         if field.name in codes:
-            # The ids are the dictionary of every chunk: `take` would put them together anew.
+            # The ids are the dictionary of every chunk: `take` would merge them again.
             ids = tables[0][field.name].type
             dictionary = next((c.dictionary for t in tables for c in t[field.name].chunks), pa.array([], ids.value_type))
             columns.append(pa.DictionaryArray.from_arrays(pa.array(codes[field.name][order].astype(np.int32)), dictionary))
@@ -92,7 +92,7 @@ def in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def repeats_table(repeats: Repeats, rows: Rows, collection: Collection) -> pa.Table:
-    """Return the repeats in the schema REPEATS: those in most documents first, then the longest, by text and place."""
+    """Return the repeats in the schema REPEATS: those in most documents first, then the longest, then by text and place."""
     document = rows.document[repeats.start].astype(np.int64)
     start = collection.start_char[rows.sentence[repeats.start]].astype(np.int64)
     end = collection.end_char[rows.sentence[repeats.end - 1]].astype(np.int64)

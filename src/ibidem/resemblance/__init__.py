@@ -1,4 +1,4 @@
-"""Resemblance: documents compared as wholes, by the shingles they share."""
+"""Resemblance: whole documents compared by the shingles they share."""
 
 from __future__ import annotations
 

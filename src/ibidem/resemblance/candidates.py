@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ibidem.columns.postings import postings_of
 from ibidem.columns.sets import HashSets
 from ibidem.config import Config
+from ibidem.config.surface import given
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.comparison import Duplicates, as_resemblance, joined, resemblances
@@ -32,10 +33,11 @@ _CODE_BITS = 64
 
 @dataclass(frozen=True)
 class Corpus:
-    """What the methods work on: distinct shingles by document, its words where a method wants them, and who is compared.
+    """What the methods work on: the distinct shingles of each document, its words if a method needs them, and which documents
+    to compare.
 
-    `wanted` are the documents that take part; with `side` (empty for none) only those of different sides are paired.
-    `every` says by document that one in so many of its shingles is looked at.
+    `wanted` are the documents that take part; with `side` (empty for none), only documents of different sides are paired.
+    `every` is the sampling ratio per document: one in `every` shingles is used.
     """
 
     sets: HashSets
@@ -46,7 +48,7 @@ class Corpus:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Shingles by document."""
+        """Number of shingles per document."""
         return np.diff(self.sets.first)
 
     def chosen(self) -> tuple[NDArray[np.int32], HashSets]:
@@ -54,7 +56,7 @@ class Corpus:
         return np.flatnonzero(self.wanted).astype(np.int32), without_empty(sample(self.sets, self.wanted, 1), self.wanted)
 
     def may_pair(self, a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell which pairs are of wanted documents, of two sides where there are sides."""
+        """Return which pairs consist of wanted documents, on different sides if there are sides."""
         allowed = self.wanted[a] & self.wanted[b]
         if len(self.side):
             allowed &= self.side[a] != self.side[b]
@@ -63,9 +65,9 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Found:
-    """Pairs that a method found, with its own estimate of how alike they are.
+    """Pairs that a method found, with its own estimate of their similarity.
 
-    `by_common` says by document whether it was paired through shingles so common that not all pairs were looked at.
+    `by_common` says per document whether it was paired through shingles so common that not all pairs were considered.
     """
 
     duplicates: Duplicates
@@ -73,7 +75,7 @@ class Found:
 
 
 def find_candidates(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks = in_turn) -> Found:
-    """Return the pairs that the chosen method finds: those it takes for duplicates, or, `to_verify`, all that may be some."""
+    """Return the pairs that the chosen method finds: those it considers duplicates or, with `to_verify`, all possible ones."""
     methods: dict[str, Callable[[Corpus, Config, bool, RunTasks], Found]] = {
         "join": _by_shingles,
         "shingling": _by_shingles,
@@ -87,13 +89,13 @@ def find_candidates(corpus: Corpus, config: Config, to_verify: bool, run_tasks: 
 
 
 def resemblance_limit(config: Config) -> Fraction:
-    """Return the resemblance that documents of the wanted similarity have at least."""
+    """Return the least resemblance of documents with the required similarity."""
     limit = config.matches.min_similarity
     return as_resemblance(limit) if config.resemblance.measure == "order" else limit
 
 
 def shingle_limits(config: Config, every: int, to_verify: bool, largest: int) -> OverlapLimits:
-    """Return how many shingles documents must share that are compared by one in `every`, up to sizes of `largest`."""
+    """Return how many shingles documents must share if they are compared by one in `every`, for sizes up to `largest`."""
     limit, containment = resemblance_limit(config), config.resemblance.min_containment
     if to_verify and every > 1:
         return sampled_limits(limit, containment, MISS_PROBABILITY, largest)
@@ -103,7 +105,7 @@ def shingle_limits(config: Config, every: int, to_verify: bool, largest: int) ->
 def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:
     """By shared shingles, or samples of them.
 
-    Samples are nested: documents that are sampled differently are compared by the smaller share of the two.
+    Samples are nested: documents with different sampling ratios are compared by the smaller sample.
     """
     settings = config.resemblance
     found: list[Duplicates] = []
@@ -128,7 +130,9 @@ def _all_pairs(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTa
     """Every pair, for small collections and studies."""
     documents = np.flatnonzero(corpus.wanted & (corpus.sizes > 0)).astype(np.int32)
     if len(documents) > _MOST_DOCUMENTS_FOR_ALL_PAIRS:
-        raise ResourceError(f"{len(documents):,} documents are too many to compare all pairs", "Leave out --method pairs.")
+        raise ResourceError(
+            f"{len(documents):,} documents are too many to compare all pairs", f"Leave out {given('method', 'pairs')}."
+        )
     first, second = np.triu_indices(len(documents), 1)
     a, b = documents[first], documents[second]
     return estimated(corpus, a, b, np.zeros(len(a)), 0.0)
@@ -153,7 +157,7 @@ def _by_simhash(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunT
 
 
 def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:
-    """Chowdhury et al.: documents whose words of middling frequency are the same."""
+    """Chowdhury et al.: documents with the same words of medium frequency."""
     words = corpus.words
     assert words is not None
     keys = IMATCH.key(words, _vocabulary(words, config, run_tasks), config.signatures)
@@ -192,7 +196,7 @@ def _vocabulary(words: TypeTokens, config: Config, run_tasks: RunTasks) -> Vocab
 def _pairs_of_groups(
     rows: NDArray[np.int32], first: NDArray[np.int64], groups: NDArray[np.int64], max_members: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return all pairs of each group's members; of a group of more than `max_members`, those with its first one only."""
+    """Return all pairs within each group; for a group of more than `max_members`, only those with its first member."""
     a: list[NDArray[np.int32]] = []
     b: list[NDArray[np.int32]] = []
     for group in groups.tolist():
@@ -207,12 +211,12 @@ def _pairs_of_groups(
 def estimated(
     corpus: Corpus, a: NDArray[np.int32], b: NDArray[np.int32], similarity: NDArray[np.float64], limit: float
 ) -> Found:
-    """Return the pairs that may be compared and reach the limit; what they contain of one another follows from their sizes."""
+    """Return the pairs that may be compared and reach the limit; their containments follow from their sizes."""
     chosen = corpus.may_pair(a, b) & (similarity >= limit)
     a, b, similarity = a[chosen], b[chosen], similarity[chosen]
     overlap = similarity * (corpus.sizes[a] + corpus.sizes[b]) / (1 + similarity)
     contained = (np.minimum(overlap / corpus.sizes[side], 1.0) for side in (a, b))
-    # Sketches miss pairs, and of full buckets not all are listed: clusters compare with their canonical documents.
+    # Sketches miss pairs, and full buckets do not list all: so clusters compare with their canonical documents.
     by_common = np.zeros(len(corpus.wanted), np.bool_)
     by_common[a] = by_common[b] = True
     return Found(joined([Duplicates(a, b, similarity, *contained)]), by_common)

@@ -29,7 +29,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Pairs of documents that are duplicates, a < b in rising order, and how alike they are."""
+    """Pairs of duplicate documents, a < b, in increasing order, with their similarity."""
 
     a: NDArray[np.int32]
     b: NDArray[np.int32]
@@ -43,7 +43,7 @@ class Duplicates:
 
 @dataclass(frozen=True)
 class Comparer:
-    """Says of any pairs whether they are duplicates: `compare` returns those that are. `sequences`: shingles in order."""
+    """Decides whether pairs are duplicates: `compare` returns those that are. `sequences`: shingles in order."""
 
     sets: HashSets
     sequences: HashSets | None
@@ -68,7 +68,7 @@ class Comparer:
 
 
 def joined(found: Sequence[Duplicates]) -> Duplicates:
-    """Return all pairs that were found, a < b, in rising order, each once."""
+    """Return all found pairs, a < b, in increasing order, each once."""
     numbers, scores = np.empty(0, np.int32), np.empty(0)
     none = Duplicates(numbers, numbers, scores, scores, scores)
     columns = zip(*((d.a, d.b, d.similarity, d.containment_a, d.containment_b) for d in [none, *found]), strict=True)
@@ -83,7 +83,7 @@ def joined(found: Sequence[Duplicates]) -> Duplicates:
 def set_overlaps(
     sets: HashSets, a: NDArray[np.int32], b: NDArray[np.int32], limits: OverlapLimits, run_tasks: RunTasks = in_turn
 ) -> NDArray[np.int64]:
-    """Return how many shingles the documents of each pair share, or -1 where they are fewer than the limits ask for."""
+    """Return how many shingles the documents of each pair share, or -1 if fewer than the limits require."""
     documents, places = np.unique(np.concatenate([a, b]), return_inverse=True)
     sizes = np.diff(sets.first)[documents]
     start = starts_of(sizes)
@@ -122,7 +122,7 @@ def as_resemblance(order_similarity: Fraction) -> Fraction:
 
 
 def compare_texts(text_a: str, text_b: str, shingle_size: int, hash_seed: int = 0) -> Similarity:
-    """Return how alike two texts are; a text without words is like none."""
+    """Return the similarity of two texts; a text without words is similar to none."""
     tokens, first = tokenise_texts(pa.array([text_a, text_b], pa.large_string()), hash_seed)
     shingles = shingle_tokens(TypeTokens(tokens, first), shingle_size, distinct=False)
     a, b = (shingles.hashes[shingles.first[i] : shingles.first[i + 1]] for i in (0, 1))

@@ -1,4 +1,4 @@
-"""Duplicates: identical documents are put aside, pairs found by a method and, unless asked otherwise, compared in full."""
+"""Duplicates: identical documents are set aside; pairs are found by a method and, unless disabled, compared in full."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def corpus_of(
     plan: SamplingPlan | None,
     run_tasks: RunTasks,
 ) -> tuple[Corpus, Comparer]:
-    """Return what is compared, one document for each that is identical to it, and how pairs are compared in full."""
+    """Return what is compared, with one representative of identical documents, and how pairs are compared in full."""
     words = None
     if documents.kind == "words":
         words = TypeTokens(documents.known_by.hashes, documents.known_by.first, config.sentences.hash_seed)
@@ -41,9 +41,9 @@ def corpus_of(
 
 
 def representatives(digests: NDArray[np.uint64], side: NDArray[np.int8], rank: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return for every document the one of lowest rank among those of its side with the same digest.
+    """Return for every document the one of lowest rank on its side with the same digest.
 
-    Documents with digest 0 have no words; each stands for itself.
+    Documents with digest 0 have no words; each represents only itself.
     """
     n = len(digests)
     sides = side if len(side) else np.zeros(n, np.int8)
@@ -57,10 +57,11 @@ def representatives(digests: NDArray[np.uint64], side: NDArray[np.int8], rank: N
 
 
 def find_duplicates(corpus: Corpus, comparer: Comparer, config: Config, run_tasks: RunTasks = in_turn) -> Found:
-    """Return the pairs of duplicates. With the method `join` and no sample they are all; with any method, if verified, true.
+    """Return the pairs of duplicates. With the method `join` and no sample they are complete; with any method, if verified,
+    correct.
 
-    Documents whose order counts are compared by shingles numbered by occurrence: what they share so, in any order, is as much
-    as they share in one order, or more. So none that is alike in order is missing.
+    If order counts, documents are compared by shingles numbered by occurrence: they share at least as many of these in any
+    order as in one order. So no pair that is similar in order is missed.
     """
     candidates = find_candidates(corpus, config, config.resemblance.verify, run_tasks)
     if (is_compared_in_full(config) and (corpus.every == 1).all()) or not config.resemblance.verify:
@@ -70,10 +71,10 @@ def find_duplicates(corpus: Corpus, comparer: Comparer, config: Config, run_task
 
 
 def with_identical(found: Found, digests: NDArray[np.uint64], corpus: Corpus) -> Found:
-    """Return the pairs and those of identical documents of two sides, whatever the method found."""
+    """Return the pairs, and those of identical documents on two sides, whatever the method found."""
     documents = np.flatnonzero(corpus.wanted)
     order = documents[np.lexsort((corpus.side[documents], digests[documents]))]
-    # One document stands for all of its side, so identical ones are at most two, and neighbours.
+    # One document represents all identical ones on its side, so there are at most two, and they are neighbours.
     same = np.flatnonzero(digests[order][1:] == digests[order][:-1])
     a, b = order[same].astype(np.int32), order[same + 1].astype(np.int32)
     whole = np.ones(len(a))

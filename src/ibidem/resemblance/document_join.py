@@ -1,9 +1,9 @@
 """The exact join of documents by shared shingles: every pair whose overlap reaches the limit, without comparing all pairs.
 
-Documents that share too little with all others together are taken out first (`prune`). Of the rest, the shingles are put in
-one order, rarest first; two documents that share enough share one among their first few. Those are sorted together with the
-documents that have them, and documents that meet there are compared in full, once. Shingles that very many documents have
-(`frequent_shingles`) come last in the order: those who meet at one are compared with a few leaders, not with one another.
+Documents that share too little with all others together are removed first (`prune`). The shingles of the rest are put in one
+order, rarest first; two documents that share enough have a common one among their first few. Those are sorted together with
+their documents, and documents that meet there are compared in full, once. Shingles of very many documents (`frequent_shingles`)
+come last: documents that meet at one are compared with a few leaders, not with one another.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ibidem.resemblance.prune import SharedShingles, prune
 N_LEADERS = 16
 _N_TASKS = 64
 _N_LEADER_TASKS = 32
-_N_TABLES = 2  # of counts up to 127 each: together they fit into a byte
+_N_TABLES = 2  # of counts up to 127 each: their sum fits into a byte
 _ROOM = 1 << 14
 
 Columns = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
@@ -34,7 +34,7 @@ Columns = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 
 @dataclass(frozen=True)
 class DocumentPairs:
-    """Pairs of documents, a < b, each once, in rising order, and the number of shingles that they share."""
+    """Pairs of documents, a < b, each once, in increasing order, and the number of shingles they share."""
 
     a: NDArray[np.int32]
     b: NDArray[np.int32]
@@ -46,9 +46,9 @@ class DocumentPairs:
 
 @dataclass(frozen=True)
 class JoinedPairs:
-    """All pairs that reach the limits, but for those of documents that share common shingles only: of these some are listed.
+    """All pairs that reach the limits, except that of documents sharing only common shingles just some pairs are listed.
 
-    `by_common` says by document whether it was paired through common shingles.
+    `by_common` says per document whether it was paired through common shingles.
     """
 
     pairs: DocumentPairs
@@ -56,7 +56,7 @@ class JoinedPairs:
 
 
 def sorted_pairs(a: NDArray[np.int32], b: NDArray[np.int32], overlap: NDArray[np.int64]) -> DocumentPairs:
-    """Return pairs in their order, each once."""
+    """Return pairs in order, each once."""
     low, high = np.minimum(a, b).astype(np.int64), np.maximum(a, b).astype(np.int64)
     _, chosen = np.unique(low << 32 | high, return_index=True)
     return DocumentPairs(low[chosen].astype(np.int32), high[chosen].astype(np.int32), overlap[chosen])
@@ -71,18 +71,18 @@ def join_documents(
     whole: bool = False,
     run_tasks: RunTasks = in_turn,
 ) -> JoinedPairs:
-    """Return the pairs of wanted documents whose sets of shingles share as many as the limits ask for.
+    """Return the pairs of wanted documents whose sets of shingles share as many as the limits require.
 
-    With `side` (by document; empty for none) only documents of different sides are paired. Shingles that more than
-    `max_documents` wanted documents have are common: they lead to pairs with a few documents only.
-    With `whole`, all other shingles lead to pairs, not just each document's first: the same outcome at Broder's cost.
+    With `side` (per document; empty for none), only documents of different sides are paired. Shingles of more than
+    `max_documents` wanted documents are common: they lead to pairs with only a few documents. With `whole`, all other shingles
+    lead to pairs, not just the first of each document: the same outcome at Broder's cost.
     """
     sizes = np.diff(sets.first)
     by_common = np.zeros(len(sizes), np.bool_)
     bounds = limits.bounds(sizes)
     common = find_common(sets, wanted, max_documents, run_tasks)
     meetings = find_meetings(common, sets, wanted, bounds.probe_prefix, run_tasks)
-    # Those that meet at common shingles stay, with or without a partner: who leads must not depend on who was taken out.
+    # Documents that meet at common shingles stay, with or without a partner: leaders must not depend on what was removed.
     least_shared = bounds.least_shared.copy()
     least_shared[meetings.document] = 0
     shared = prune(sets, wanted, least_shared, run_tasks)
@@ -124,7 +124,7 @@ def _rank_documents(
     start, n_shared = shared.shingles.first[:-1][order], np.diff(shared.shingles.first)[order]
     keys = _sorted_keys(shared.shingles, common, run_tasks)
     bounds = limits.bounds(size)
-    # Shingles that no other document has come first in the order: they take up places, but lead nowhere.
+    # Shingles that no other document has come first in the order: they take up places but lead to no pair.
     n_probe = n_shared.copy() if whole else np.maximum(bounds.probe_prefix - (size - n_shared), 0)
     n_index = n_shared.copy() if whole else np.maximum(bounds.index_prefix - (size - n_shared), 0)
     if len(common):
@@ -140,7 +140,7 @@ def _rank_documents(
 
 
 def _sorted_keys(sets: HashSets, common: CommonShingles, run_tasks: RunTasks) -> NDArray[np.uint64]:
-    """Return the shingles of every document as keys, whose top bits say how many documents have them, sorted by document."""
+    """Return the shingles of every document as sorted keys, whose top bits say how many documents have them."""
     hashes, first = sets.hashes, sets.first
     table_bits = max(10, len(hashes).bit_length() + 1)
     keys = np.empty(len(hashes), np.uint64)
@@ -195,7 +195,7 @@ def _pair_through_common(ranked: _Ranked, meetings: Meetings, limits: OverlapLim
         return none, none, none
     rank = np.full(max(int(meetings.document.max()), int(ranked.document.max())) + 1, -1, np.int64)
     rank[ranked.document] = np.arange(len(ranked.document))
-    # Those that are gone share nothing with any that is left, so they led nobody.
+    # Removed documents share nothing with the rest, so they led no other document.
     left = np.flatnonzero(rank[meetings.document] >= 0)
     return pairs_with_leaders(ranked.sized, meetings.shingle[left], rank[meetings.document[left]], limits, run_tasks)
 
@@ -207,12 +207,12 @@ def pairs_with_leaders(
     limits: OverlapLimits,
     run_tasks: RunTasks = in_turn,
 ) -> Columns:
-    """Return pairs of documents that meet at common shingles, with their overlap; a pair may come more than once.
+    """Return pairs of documents that meet at common shingles, with their overlap; a pair may occur more than once.
 
-    `member`[i], a document by its place, is one of those that meet at `shingle`[i], any number that tells shingles apart.
-    Of those that meet at one, each is compared in order of size with up to 16 before it that lead: those that reached the
-    limits with none that lead. It is paired with the first with which it does. A reference leads all others, larger and
-    smaller ones: with one, the order is walked both ways, and only the reference leads.
+    `member`[i], a position in `documents`, is one of those that meet at `shingle`[i], any number that identifies a shingle. In
+    order of size, each document that meets at a shingle is compared with up to 16 earlier leaders, which are the documents that
+    matched no leader. It is paired with the first leader that it matches. A reference leads all others, larger and smaller:
+    with one, the order is walked both ways, and only the reference leads.
     """
     order = np.lexsort((member, shingle))
     members, shingle = member[order].astype(np.int32), shingle[order]

@@ -1,8 +1,8 @@
-"""Common shingles: those of more documents than may be paired with one another for it.
+"""Common shingles: those in too many documents to pair all of them.
 
-Whether a shingle is common depends on nothing but the number of documents that have it, wherever a run works. Counting all
-shingles exactly would cost more than the join: they are counted roughly first, by the first bits of their hash, and only those
-that may be common are counted one by one.
+Whether a shingle is common depends only on the number of documents that have it, in memory and in partitions alike. Counting
+all shingles exactly would cost more than the join, so they are first counted roughly, by the first bits of their hash, and only
+those that may be common are counted exactly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MIN_TABLE_BITS, _MAX_TABLE_BITS = 10, 30
 
 @dataclass(frozen=True)
 class CommonShingles:
-    """Common shingles in rising order; `marks` tells most others apart from them by the top `table_bits` of their hash."""
+    """Common shingles in increasing order; `marks` rules out most others by the top `table_bits` of their hash."""
 
     hashes: NDArray[np.uint64]
     table_bits: int
@@ -38,7 +38,7 @@ class CommonShingles:
 
     @classmethod
     def of(cls, hashes: NDArray[np.uint64]) -> CommonShingles:
-        """Make it of hashes in rising order."""
+        """Make it from hashes in increasing order."""
         table_bits = max(_MIN_TABLE_BITS, (16 * len(hashes)).bit_length())
         marks = np.zeros(1 << table_bits, np.bool_)
         marks[hashes >> np.uint64(64 - table_bits)] = True
@@ -47,16 +47,16 @@ class CommonShingles:
 
 @dataclass(frozen=True)
 class Meetings:
-    """Documents, in order, and the common shingles (by their place among all) at which they meet others."""
+    """Documents, in order, and the common shingles (by index) at which they meet others."""
 
     document: NDArray[np.int64]
     shingle: NDArray[np.int64]
 
 
 def rough_table_bits(n_hashes: int, max_documents: int) -> int:
-    """Return how many bits of a hash tell most shingles that are not common apart from those that are.
+    """Return how many bits of a hash separate most other shingles from common ones.
 
-    Counters then hold an eighth of `max_documents` on average, besides shingles that are common.
+    Counters then have an eighth of `max_documents` on average, apart from common shingles.
     """
     return int(np.clip((8 * n_hashes // max_documents).bit_length(), _MIN_TABLE_BITS, _MAX_TABLE_BITS))
 
@@ -93,7 +93,9 @@ def find_common(sets: HashSets, wanted: NDArray[np.bool_], max_documents: int, r
 
 
 def common_of(hashes: NDArray[np.uint64], counts: NDArray[np.int64], max_documents: int) -> NDArray[np.uint64]:
-    """Return the hashes, in rising order, whose counts (there may be several of each) sum up to more than `max_documents`."""
+    """Return the hashes, in increasing order, whose counts (several may belong to one hash) add up to more than
+    `max_documents`.
+    """
     different, of_row = np.unique(hashes, return_inverse=True)
     return different[np.bincount(of_row, counts, minlength=len(different)) > max_documents]
 
@@ -107,14 +109,14 @@ def find_meetings(
 ) -> Meetings:
     """Return at which common shingles the wanted documents meet others.
 
-    With the common shingles put behind all others, in rising order, these are the first few among those that belong to the
-    first `probe_prefix` shingles of a document: two that reach the limits and share common shingles only share one of them.
+    If the common shingles come after all others, in increasing order, these are the first few among the first `probe_prefix`
+    shingles of a document: two documents that reach the limits and share only common shingles share one of them.
     """
     sizes = np.diff(sets.first)
     if len(common) == 0:
         return Meetings(np.empty(0, np.int64), np.empty(0, np.int64))
     counts = np.empty(len(sizes), np.int64)
-    # With fewer common ones the others fill the prefix.
+    # With fewer common ones, the others fill the prefix.
     least = np.where(wanted, sizes - probe_prefix + 1, sizes + 1)
     shingles = common.hashes, common.table_bits, common.marks
 

@@ -1,7 +1,7 @@
-"""How many shingles two documents must share, as tables over their sizes: whole numbers, so that no rounding loses a pair.
+"""How many shingles two documents must share, as tables over their sizes: integers, so that no rounding loses a pair.
 
-The join knows nothing of similarity measures. It is given the least overlap of two documents of sizes x ≥ y as
-min(`needed_by_sum`[x + y], `needed_by_small`[y]); all bounds that it works with follow from these two.
+The join knows nothing about similarity measures. It receives the least overlap of two documents of sizes x ≥ y as
+min(`needed_by_sum`[x + y], `needed_by_small`[y]); all its bounds follow from these two tables.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _EXACT_SIZES = 256
 class SizeBounds:
     """What the limits mean for documents of given sizes, one entry each.
 
-    `smallest_partner`: smaller documents cannot reach the overlap. `probe_prefix` and `index_prefix`: of the shingles in one
-    common order, so many of the larger and of the smaller document must hold a common one. `least_shared`: with fewer
-    shingles in common with all others together, a document is in no pair.
+    `smallest_partner`: smaller documents cannot reach the overlap. `probe_prefix` and `index_prefix`: with shingles in one
+    common order, this many first shingles of the larger and of the smaller document must contain a common one. `least_shared`:
+    a document that shares fewer shingles with all others together is in no pair.
     """
 
     smallest_partner: NDArray[np.int64]
@@ -44,7 +44,7 @@ class OverlapLimits(NamedTuple):
 
     def bounds(self, sizes: NDArray[np.int64]) -> SizeBounds:
         """Return what follows for documents of these sizes."""
-        # The smallest y with needed(x + y) ≤ y: the difference only grows with y.
+        # The smallest y with needed(x + y) ≤ y; the difference only grows with y.
         smallest = _bisect(np.ones_like(sizes), np.maximum(sizes, 1), lambda y: self.needed_by_sum[sizes + y] <= y)
         as_larger = self.needed_by_sum[sizes + np.minimum(smallest, sizes)]
         as_smaller = self.needed_by_sum[2 * sizes]
@@ -71,13 +71,13 @@ def resemblance_limits(min_similarity: Fraction, min_containment: Fraction, larg
 
 
 def sampled_limits(min_similarity: Fraction, min_containment: Fraction, miss_probability: float, largest: int) -> OverlapLimits:
-    """Return limits for samples of shingles that duplicates miss at most so often; see `resemblance_limits`.
+    """Return limits for samples of shingles that duplicates miss with at most this probability; see `resemblance_limits`.
 
     Of Y sampled shingles of both documents together, the shared ones are binomial(Y, similarity); of those of one document,
     binomial(Y, containment).
     """
     least = _binomial_quantiles(float(min_similarity), miss_probability, 2 * largest)
-    # The smallest overlap X with X ≥ least[sum - X]; it rises by 0 or 1 with the sum.
+    # The smallest overlap X with X ≥ least[sum - X]; it grows by 0 or 1 with the sum.
     sums = _numbers(2 * largest + 1)
     overlap = _bisect(np.zeros_like(sums), sums.copy(), lambda x: x >= least[sums - x])
     by_small = _numbers(0)
@@ -99,10 +99,10 @@ def _bisect(
 
 
 def _binomial_quantiles(share: float, probability: float, largest: int) -> NDArray[np.int64]:
-    """Return for each n the largest k that binomial(n, share) is below with at most this probability."""
+    """Return for each n the largest k such that binomial(n, share) is below k with at most this probability."""
     sizes = _numbers(largest + 1)
     deviation = NormalDist().inv_cdf(probability) * np.sqrt(sizes * share * (1 - share))
-    # One less than the normal approximation says, which is safe for the sizes that are not computed exactly.
+    # One less than the normal approximation, which is safe for sizes that are not computed exactly.
     quantiles = np.maximum(np.floor(sizes * share + deviation).astype(np.int64) - 1, 0)
     for n in range(min(_EXACT_SIZES, largest + 1)):
         below, k = 0.0, 0

@@ -1,7 +1,7 @@
-"""The order measure (SWLR): shingles that two documents have in common in the same order, as a share of both.
+"""The order measure (SWLR): shingles that two documents share in the same order, as a share of both.
 
-r(A, B) = 2 LCS(A, B) / (|A| + |B|) over the sequences of shingles, repeats included; two documents are similar if r is at
-least the limit. Sizes and bitmaps reject most pairs before they are compared, and lose none that is similar.
+r(A, B) = 2 LCS(A, B) / (|A| + |B|) over the sequences of shingles, repeats included; two documents are similar if r is at least
+the limit. Sizes and bitmaps reject most pairs before comparison, and never a similar one.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.sets import HashSets
+from ibidem.config.surface import named
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import order as order_kernels
 
 _N_TASKS = 64
-_MOST_PAIRS = 1 << 16  # in a task
+_MOST_PAIRS = 1 << 16  # per task
 
 
 @dataclass(frozen=True)
 class OrderScores:
-    """`overlaps`: the LCS length of each pair, -1 where the pair is below the limit; and what became of the pairs."""
+    """`overlaps`: the LCS length of each pair, -1 if it is below the limit; and how many pairs each filter rejected."""
 
     overlaps: NDArray[np.int32]
     n_rejected_by_size: int
@@ -42,13 +43,13 @@ def order_overlaps(
 ) -> OrderScores:
     """Return the LCS length of every pair (a[i], b[i]) whose similarity reaches the limit.
 
-    The overlaps are the same for any `filter_bits` (0, 64, 128 or 256; bitmaps are made of just that width). With
-    `paper_bound` the filter is the printed one, bits apart at most half the elements of both, and sizes reject nothing:
-    it loses pairs if the limit is below 1/2. An empty sequence is similar to nothing, at any limit. Pairs of one `a` should
-    follow one another: it is then indexed once.
+    The overlaps are the same for any `filter_bits` (0, 64, 128 or 256, the width of the bitmaps). With `paper_bound`, the
+    filter is the paper's, at most half the elements of both in differing bits, and sizes reject nothing: it loses pairs if the
+    limit is below 1/2. An empty sequence is similar to nothing, at any limit. Pairs with the same `a` should be adjacent: it is
+    then indexed once.
     """
     if filter_bits not in (0, 64, 128, 256):
-        raise ValueError(f"filter_bits must be one of 0, 64, 128, 256, not {filter_bits}")
+        raise ValueError(f"{named('filter_bits')} must be one of 0, 64, 128, 256, not {filter_bits}")
     n_words = filter_bits // 64
     longest = int(np.diff(sequences.first).max(initial=1))
     bitmaps = order_kernels.Bitmaps(_make_bitmaps(sequences, n_words, run_tasks), n_words)
@@ -65,7 +66,7 @@ def order_overlaps(
         )  # fmt: skip
         return counts
 
-    # Tasks of so many pairs, not of equal cost: all pairs of a collection have no room for their costs beside them.
+    # Tasks of a fixed number of pairs, not of equal cost: storing a cost for every pair would take too much memory.
     n_pairs = max(1, min(_MOST_PAIRS, -(-len(a) // _N_TASKS)))
     tasks = [(i, min(i + n_pairs, len(a))) for i in range(0, len(a), n_pairs)]
     counts = np.zeros(3, np.int64)
@@ -83,10 +84,10 @@ def order_similarity(sequence_a: NDArray[np.uint64], sequence_b: NDArray[np.uint
 
 
 def occurrence_hashes(sequences: HashSets, run_tasks: RunTasks = in_turn) -> HashSets:
-    """Return the sequences with repeats told apart: the first occurrence of h stays h, the second is mixed with 2, and so on.
+    """Return the sequences with repeats made distinct: the first occurrence of h stays h, the second is mixed with 2, and so
+    on.
 
-    What two documents have in common as multisets they then have in common as sets, and r cannot exceed their Dice
-    similarity.
+    What two documents share as multisets they then share as sets, and r cannot exceed their Dice similarity.
     """
     longest = int(np.diff(sequences.first).max(initial=1))
     numbered = np.empty_like(sequences.hashes)
@@ -103,7 +104,7 @@ def occurrence_hashes(sequences: HashSets, run_tasks: RunTasks = in_turn) -> Has
 
 
 def _make_bitmaps(sequences: HashSets, n_words: int, run_tasks: RunTasks) -> NDArray[np.uint64]:
-    """Return the bitmaps of all documents, one after the other."""
+    """Return the bitmaps of all documents, concatenated."""
     bitmaps = np.empty((len(sequences.first) - 1) * n_words, np.uint64)
 
     def fill(task: tuple[int, int]) -> None:
@@ -115,7 +116,7 @@ def _make_bitmaps(sequences: HashSets, n_words: int, run_tasks: RunTasks) -> NDA
 
 
 def _make_room(longest: int) -> order_kernels.OrderRoom:
-    """Return what a comparison works in, for sequences up to that length."""
+    """Return working memory for comparing sequences up to that length."""
     n_slots = _n_slots(longest)
     return order_kernels.OrderRoom(
         slots=np.empty(n_slots, np.int32),
@@ -130,5 +131,5 @@ def _make_room(longest: int) -> order_kernels.OrderRoom:
 
 
 def _n_slots(n_keys: int) -> int:
-    """Return the size of a table of so many keys: a power of two, at most half full."""
+    """Return the size of a table for `n_keys` keys: a power of two, at most half full."""
     return max(4, 1 << (2 * n_keys - 1).bit_length())

@@ -1,7 +1,7 @@
-"""Which documents can resemble any other at all: those that share enough shingles with the others together.
+"""Which documents can resemble another at all: those that share enough shingles with all others together.
 
-Most shingles of most collections stand in one document only. A document that has more of them than the limit allows is in no
-pair, and needs no comparison; taking it away makes further shingles stand alone.
+Most shingles of most collections occur in only one document. A document with more of them than the limit allows is in no pair
+and needs no comparison; removing it makes further shingles unique.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import counts as kernels
 
 _ROUNDS = 3
-_N_TABLES = 2  # each takes a sixteenth of the shingles' memory or more
+_N_TABLES = 2  # each takes at least a sixteenth of the shingles' memory
 _N_TASKS = 256
 _MIN_TABLE_BITS, _MAX_TABLE_BITS = 10, 33
 
 
 @dataclass(frozen=True)
 class SharedShingles:
-    """Documents that may be in pairs, by number, and those of their shingles that may stand in others too."""
+    """Documents that may be in pairs, by number, and those of their shingles that may also be in others."""
 
     documents: NDArray[np.int64]
     shingles: HashSets
@@ -36,9 +36,9 @@ class SharedShingles:
 def prune(
     sets: HashSets, wanted: NDArray[np.bool_], least_shared: NDArray[np.int64], run_tasks: RunTasks = in_turn
 ) -> SharedShingles:
-    """Return the wanted documents with at least `least_shared` shingles that stand in other wanted documents.
+    """Return the wanted documents with at least `least_shared` shingles that occur in other wanted documents.
 
-    None that has them is lost; some others may be kept. The hashes may lie on disk: they are read in order, twice.
+    No such document is lost; some others may be kept. The hashes may be on disk: they are read in order, twice.
     """
     documents = np.arange(len(wanted))
     for _ in range(_ROUNDS if len(documents) else 0):
@@ -55,9 +55,9 @@ def prune(
 def sample(
     sets: HashSets, wanted: NDArray[np.bool_], every: int, remainder: int = 0, run_tasks: RunTasks = in_turn
 ) -> HashSets:
-    """Return those shingles of the wanted documents whose hash leaves `remainder` when divided by `every`; of the others none.
+    """Return the shingles of the wanted documents whose hash is `remainder` modulo `every`; other documents have none.
 
-    Samples by powers of two are nested: those of the larger one are among those of the smaller.
+    Samples by powers of two are nested: a smaller sample is part of a larger one.
     """
     divisor, rest = np.uint64(every), np.uint64(remainder % every)
 
@@ -96,9 +96,9 @@ def _keep_shared(
 def _select(
     sets: HashSets, choose: Callable[[int, int, NDArray[np.uint64], NDArray[np.int64]], int], run_tasks: RunTasks
 ) -> tuple[NDArray[np.int64], HashSets]:
-    """Return the hashes that `choose` copies for some documents at a time, and how many there are by document."""
+    """Return the hashes that `choose` copies, some documents at a time, and their number per document."""
     n_kept = np.zeros(len(sets.first) - 1, np.int64)
-    mine = local()  # each thread writes into one room again and again: memory that is new costs more than the work
+    mine = local()  # each thread reuses one buffer: new memory costs more than the work
 
     def select(task: tuple[int, int]) -> NDArray[np.uint64]:
         n_room = int(sets.first[task[1]] - sets.first[task[0]]) + 1

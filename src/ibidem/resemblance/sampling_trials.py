@@ -1,9 +1,9 @@
-"""The sampling plan that keeps a promise: how far shingles may be sampled, by document size, for a wanted precision.
+"""The sampling plan that keeps a promise: how far shingles may be sampled, by document size, for a required precision.
 
-Ye, Wen and Ma measure, for each group of documents of about one size, how many of the pairs that a sample takes for duplicates
-are some, and choose the smallest sample that keeps the promise. So does this, with three differences: pairs of documents of
-two groups are compared too (samples are nested; a pair belongs to the group of its larger document); the promise must be kept
-by the lower end of a confidence interval; and beside what was measured stands what a binomial model predicts.
+Ye, Wen and Ma measure, for each group of documents of about one size, how many of the pairs accepted by a sample are
+duplicates, and choose the smallest sample that keeps the promise. This does the same, with three differences: pairs of
+documents from two groups are compared too (samples are nested; a pair belongs to the group of its larger document); the lower
+end of a confidence interval must keep the promise; and the predictions of a binomial model are given beside the measurements.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from ibidem.resemblance.prune import sample
 GROUPS = (0, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 RATIOS = (2, 4, 8, 16, 32, 64)
 _MOST_TRIALS = 4
-_LEAST_EVIDENCE = 20  # pairs that a sample must take for duplicates before its precision means anything
+_LEAST_EVIDENCE = 20  # pairs that a sample must accept before its precision means anything
 _Z = 2.326  # one-sided, 99 %
 _DRAWS = 32
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a sample of one in `every` shingles finds among the documents of one size group, on average over its remainders.
+    """What a sample of one in `every` shingles finds in one size group, averaged over the remainders.
 
-    `accepted` pairs are similar enough by the sample, `right` ones also in full; `predicted_…` is what the binomial model says.
+    `accepted` pairs are similar enough by the sample, `right` ones also in full; `predicted_…` comes from the binomial model.
     """
 
     every: int
@@ -47,17 +47,17 @@ class Trial:
 
     @property
     def precision(self) -> float:
-        """Share of the accepted pairs that are right; 1 where there are none."""
+        """Share of the accepted pairs that are right; 1 if there are none."""
         return self.right / self.accepted if self.accepted else 1.0
 
     @property
     def recall(self) -> float:
-        """Share of the true pairs that are accepted; 1 where there are none."""
+        """Share of the true pairs that are accepted; 1 if there are none."""
         return self.right / self.true if self.true else 1.0
 
     @property
     def sure_precision(self) -> float:
-        """Lower end of a 99 % confidence interval (Wilson) of the precision; 0 where the evidence is too thin."""
+        """Lower end of a 99 % confidence interval (Wilson) of the precision; 0 if there is too little evidence."""
         n, p = self.accepted, self.precision
         if n < _LEAST_EVIDENCE:
             return 0.0
@@ -67,7 +67,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class SizeGroup:
-    """Documents of at least `from_shingles` shingles, what the trials of each ratio gave, and the ratio that was chosen."""
+    """Documents of at least `from_shingles` shingles, the trials of each ratio, and the chosen ratio."""
 
     from_shingles: int
     n_documents: int
@@ -99,10 +99,9 @@ def tune_sampling(
     ratios: Sequence[int] = RATIOS,
     run_tasks: RunTasks = in_turn,
 ) -> list[SizeGroup]:
-    """Return the size groups with the largest ratio each that keeps the promise, on these documents.
+    """Return the size groups, each with the largest ratio that keeps the promise on these documents.
 
-    Where a group has too few pairs to be sure, it relies on the next smaller one: at the same ratio, larger documents are
-    judged better.
+    A group with too few pairs to be sure relies on the next smaller one: at the same ratio, larger documents are judged better.
     """
     sizes = np.diff(sets.first)
     group_of = np.searchsorted(np.asarray(groups), sizes, side="right") - 1
@@ -124,7 +123,7 @@ def tune_sampling(
         trials.append([Trial(1, n_true, n_true, n_true, 1.0, 1.0)])
     open_groups = list(range(len(groups)))
     for every in ratios:
-        # Only documents that can be in a pair whose larger one is of a group that is still open.
+        # Only documents that can be in a pair whose larger document is in an open group.
         takes_part = np.zeros(len(sizes), np.bool_)
         for group in open_groups:
             upper = groups[group + 1] if group + 1 < len(groups) else np.inf
@@ -152,7 +151,7 @@ def tune_sampling(
             )
             trials[group].append(trial)
             if trial.accepted >= _LEAST_EVIDENCE and trial.precision < min_precision:
-                open_groups.remove(group)  # smaller samples are only worse
+                open_groups.remove(group)  # smaller samples can only be worse
     chosen = _choose(trials, min_precision)
     return [
         SizeGroup(
@@ -167,9 +166,9 @@ def tune_sampling(
 
 
 def _choose(trials: list[list[Trial]], min_precision: float) -> list[int]:
-    """Return the largest ratio of each group that keeps the promise, as do all smaller ones.
+    """Return the largest ratio of each group that keeps the promise together with all smaller ones.
 
-    It keeps it if it surely does in this group, or if nothing speaks against it and it keeps it for smaller documents.
+    It keeps the promise if it surely does in this group, or if nothing contradicts it and it does for smaller documents.
     """
     kept: set[int] = set()
     chosen: list[int] = []
@@ -181,14 +180,14 @@ def _choose(trials: list[list[Trial]], min_precision: float) -> list[int]:
                 break
             kept.add(trial.every)
         chosen.append(max(kept, default=1))
-    # A pair is compared by the smaller sample of its two documents. That must be the larger one's, whose group was measured.
+    # A pair is compared by the smaller sample of its documents. That must be the larger document's, whose group was measured.
     for group in range(len(chosen) - 2, -1, -1):
         chosen[group] = min(chosen[group], chosen[group + 1])
     return chosen
 
 
 def _is_right(pairs: DocumentPairs, truth: _Truth, sets: HashSets, run_tasks: RunTasks) -> NDArray[np.bool_]:
-    """Tell which pairs are duplicates: those known as some, and others that are when compared (common shingles list few)."""
+    """Return which pairs are duplicates: known ones, and others found by comparison (common shingles list only a few)."""
     is_right: NDArray[np.bool_] = np.isin(_keys(pairs), truth.true)
     rest = np.flatnonzero(~is_right)
     limits = resemblance_limits(truth.limit, Fraction(0), int(np.diff(sets.first).max(initial=0)))
@@ -211,8 +210,8 @@ def _group_of_pairs(pairs: DocumentPairs, group_of: NDArray[np.int64]) -> NDArra
 
 
 def _acceptance(pairs: DocumentPairs, sizes: NDArray[np.int64], every: int, limit: float) -> NDArray[np.float64]:
-    """Return how probably a sample accepts each pair: of the shared shingles and of the others it holds binomially many, and
-    the shared ones must be the wanted share. Drawn, not summed: documents may be huge.
+    """Return the probability that a sample accepts each pair: the numbers of sampled shared and other shingles are binomial,
+    and the shared ones must reach the required share. Simulated, not summed: documents may be huge.
     """
     random = np.random.default_rng(every)
     unions = sizes[pairs.a] + sizes[pairs.b] - pairs.overlap

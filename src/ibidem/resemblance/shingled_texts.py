@@ -1,4 +1,4 @@
-"""Texts in, shingles out: what a document as a whole is known by (Broder et al.)."""
+"""From texts to shingles, which represent whole documents (Broder et al.)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KEPT_COLUMNS = ["id", "time", "group", "source", "position"]
 
 
 def shingle_tokens(texts: TypeTokens, size: int, distinct: bool) -> HashSets:
-    """Return the hashes of every `size` tokens in a row, by text; in reading order with repeats unless `distinct`.
+    """Return the hashes of every `size` consecutive tokens, per text; in reading order with repeats unless `distinct`.
 
     In scripts without spaces a token is a pair of characters, so a shingle is `size` + 1 characters. A text of fewer tokens
     is one shingle.
@@ -47,7 +47,7 @@ def shingle_tokens(texts: TypeTokens, size: int, distinct: bool) -> HashSets:
 
 
 def what_to_keep(config: Config) -> str:
-    """Return what documents must be known by for the chosen method and measure: sets, sequences or words."""
+    """Return what the chosen method and measure need of documents: sets, sequences or words."""
     if config.resemblance.method in _METHODS_BY_WORDS:
         return "words"
     return "sequences" if config.resemblance.measure == "order" else "sets"
@@ -55,23 +55,23 @@ def what_to_keep(config: Config) -> str:
 
 @dataclass(frozen=True)
 class WordsKey:
-    """What whole texts are checked with before they are called equal. `is_of_hashes`: hashes of words are secret already."""
+    """The key for checking whole texts before they are called equal. `is_of_hashes`: the hashes of words are already secret."""
 
     key: CheckKey
     is_of_hashes: bool
 
     @classmethod
     def drawn(cls, config: Config) -> WordsKey:
-        """Return a new one for all texts of a run. Only if somebody may know the seed, words are hashed once more."""
+        """Return a new key for all texts of a run. Words are hashed again only if the seed may be known."""
         return cls(CheckKey.drawn(), is_secret(config.sentences.hash_seed))
 
 
 @dataclass(frozen=True)
 class ShingledTexts:
-    """What some texts are known by (see `ShingledDocuments`), their digests, and their lengths.
+    """The shingles or words of some texts (see `ShingledDocuments`), their digests, and their lengths.
 
-    Different texts may share a digest; `settle_digests` tells them apart by the `checks` of their words. `of_texts` are checks
-    of the texts as they are.
+    Different texts may share a digest; `settle_digests` separates them by the `checks` of their words. `of_texts` are checks of
+    the exact texts.
     """
 
     n_chars: NDArray[np.int64]
@@ -82,12 +82,12 @@ class ShingledTexts:
 
 
 def digests_of(checks: Checks) -> NDArray[np.uint64]:
-    """Return one number a text, above 0: half of its check."""
+    """Return one number above 0 per text: half of its check."""
     return np.maximum(checks[:, 0], np.uint64(1))
 
 
 def shingle_texts(texts: pa.LargeStringArray, config: Config, words_key: WordsKey, removing: bool = True) -> ShingledTexts:
-    """Return what texts are known by as wholes; unless documents may be removed, `of_texts` are all 0."""
+    """Return the shingles or words of texts; unless documents may be removed, `of_texts` are all 0."""
     kind = what_to_keep(config)
     tokens = TypeTokens(*tokenise_texts(texts, config.sentences.hash_seed))
     key, hashes = words_key.key, (tokens.tokens, tokens.first)
@@ -112,7 +112,7 @@ def gather_shingles(
 ) -> ShingledDocuments:
     """Shingle the texts of all batches as they arrive; `on_batch` gets the number of new documents.
 
-    What does not fit into the memory that the settings allow is put into a temporary file, which counts on `disk`.
+    What does not fit into the allowed memory goes to a temporary file, counted by `disk`.
     """
     kind = what_to_keep(config)
 
@@ -127,7 +127,7 @@ def gather_shingles(
     digests: list[NDArray[np.uint64]] = []
     checks: list[Checks] = []
     of_texts: list[Checks] = []
-    max_bytes = allowed_memory(config.engine.memory) // 2  # as much again is needed to compare them
+    max_bytes = allowed_memory(config.engine.memory) // 2  # comparing them needs as much again
     hashes = SpillingColumn(np.uint64, max_bytes, config.engine.tmp_folder, disk, "shingles")
     n_documents = n_input = 0
     for stream in (batches, reference_batches):

@@ -1,10 +1,10 @@
-"""Sketches: short forms of sets of shingles that estimate how alike documents are, and bring candidates together.
+"""Sketches: short summaries of sets of shingles that estimate similarity and find candidates.
 
 *MinHash* gives signatures, whose equal components estimate resemblance; documents that agree in a band of them are candidates.
 
-*SimHash* gives one 64-bit code a document; candidates are all pairs of codes that are few bits apart. This search is exact. The
-64 bits are cut into blocks; codes at most k bits apart agree in all blocks but k at least, so there is a table for each choice
-of all blocks but k, sorted by what the codes have there, and neighbours are compared.
+*SimHash* gives one 64-bit code per document; candidates are all pairs of codes that differ in few bits. This search is exact.
+The 64 bits are cut into blocks; codes at most k bits apart agree in all but at most k blocks. So there is a table for each
+choice of all but k blocks, sorted by those bits, and neighbours are compared.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from ibidem.resemblance.kernels import sketches as kernels
 _N_TASKS = 64
 _CODE_BITS = 64
 _MAX_TABLES = 1000
-_SORT_COST = 30.0  # nanoseconds to bring a code into a table
+_SORT_COST = 30.0  # nanoseconds to put a code into a table
 _PAIR_COST = 1.0  # nanoseconds to compare two codes
-_KEY_INFORMATION = 0.75  # of a bit, in a bit of a key: codes of real documents are not spread evenly
+_KEY_INFORMATION = 0.75  # bits of information per bit of a key: codes of real documents are not uniform
 
 Signatures = NDArray[np.uint32]
 Codes = NDArray[np.uint64]
@@ -36,7 +36,7 @@ Pairs = tuple[Numbers, Numbers]
 
 
 def minhash(sets: HashSets, n_permutations: int, run_tasks: RunTasks = in_turn, seed: int = 1) -> Signatures:
-    """Return the signature of every document, one row each: the least hash of its set under each permutation.
+    """Return the signature of every document, one row each: the smallest hash of its set under each permutation.
 
     The same seed gives the same permutations everywhere. The row of an empty set is all `kernels.EMPTY`, which no
     other row has.
@@ -79,7 +79,7 @@ def band_pairs(signatures: Signatures, n_bands: int, max_bucket: int, run_tasks:
 
     found = np.empty(0, np.uint64)
     for pairs in run_tasks(pair, range(n_bands)):
-        found = np.union1d(found, pairs)  # at once: near copies agree in every band
+        found = np.union1d(found, pairs)  # merged at once: near copies agree in every band
     return (found >> np.uint64(32)).astype(np.int32), (found & np.uint64(0xFFFFFFFF)).astype(np.int32)
 
 
@@ -128,7 +128,7 @@ def near_codes(
     distinct, first, sizes = np.unique(codes[documents], return_index=True, return_counts=True)
     left, right = _near_distinct(distinct, max_bits_apart, run_tasks)
 
-    # A group of equal codes stands for its members, one that is too large for its first member.
+    # A group of equal codes represents all its members; one that is too large, only its first member.
     members = np.where(sizes > max_bucket, 1, sizes)
     x, y = _cross(first[left], members[left], first[right], members[right])
     x_same, y_same = _cross(first, members, first, sizes)
@@ -151,7 +151,7 @@ def _cross(
 
 
 def _near_distinct(codes: Codes, max_bits_apart: int, run_tasks: RunTasks) -> Pairs:
-    """Return the pairs of distinct codes at most so many bits apart, each once."""
+    """Return the pairs of distinct codes at most `max_bits_apart` bits apart, each once."""
     n = len(codes)
     tables = _choose_tables(n, max_bits_apart)
     masks = np.array([sum(((1 << width) - 1) << shift for shift, width in blocks) for blocks in tables], np.uint64)
@@ -162,7 +162,7 @@ def _near_distinct(codes: Codes, max_bits_apart: int, run_tasks: RunTasks) -> Pa
         keys = np.zeros(n, np.uint64)
         for shift, width in tables[table]:
             keys = keys << np.uint64(width) | codes >> np.uint64(shift) & np.uint64((1 << width) - 1)
-        # Where key and number do not fit into one word the key loses its lowest bits: more neighbours, none lost.
+        # If key and number do not fit into one word, the key loses its lowest bits: this adds neighbours and loses none.
         keys >>= np.uint64(max(0, key_bits + row_bits - _CODE_BITS))
         keys = keys << np.uint64(row_bits) | np.arange(n, dtype=np.uint64)
         keys.sort()
@@ -184,7 +184,7 @@ def _near_distinct(codes: Codes, max_bits_apart: int, run_tasks: RunTasks) -> Pa
 def _choose_tables(n_codes: int, max_bits_apart: int) -> list[list[tuple[int, int]]]:
     """Return the blocks (shift, width) that each table is sorted by: few tables of short keys, or many of long ones.
 
-    As many blocks as bits apart give one table without a key, in which all codes are neighbours: best if they are few.
+    As many blocks as bits apart means one table without a key, in which all codes are neighbours: best if there are few.
     """
 
     def cost(n_blocks: int) -> float:

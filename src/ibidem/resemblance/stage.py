@@ -1,4 +1,4 @@
-"""Documents into shingles, and the pairs of documents that resemble each other as wholes."""
+"""From documents to shingles, and to pairs of similar documents."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import METHODS_IN_PARTS, Config
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.surface import given
 from ibidem.errors import SettingsError
 from ibidem.execution.flow import AnyFlow, InMemory, Parts, Source
 from ibidem.execution.progress import Progress
@@ -22,7 +23,7 @@ from ibidem.resemblance.shingled_texts import gather_shingles
 
 @dataclass(frozen=True)
 class FoundDuplicates:
-    """Pairs of a whole collection among documents that stand for identical ones, and how further pairs are compared."""
+    """Pairs among the representatives of identical documents, and how further pairs are compared."""
 
     found: Found
     representative: NDArray[np.int32]
@@ -39,7 +40,7 @@ def shingle(
     unique_ids: bool = True,
     removing: bool = False,
 ) -> Parts[ShingledDocuments]:
-    """Read all documents, and keep the shingles that they are known by. `removing`: checks of their texts, too."""
+    """Read all documents and keep their shingles; if `removing`, also checks of their texts."""
     if isinstance(flow, InMemory):
         disk = flow.disk()
         on_batch = progress.add_documents
@@ -49,7 +50,9 @@ def shingle(
         return Parts(found)
     if config.resemblance.method not in METHODS_IN_PARTS:
         known = ", ".join(METHODS_IN_PARTS)
-        raise SettingsError([f"method = {config.resemblance.method!r} is not available on this engine; these are: {known}"])
+        raise SettingsError(
+            [f"{given('method', config.resemblance.method)} is not available on this engine; these are: {known}"]
+        )
     return Parts(tables={**shingle_documents(flow, documents, flow.layout, config, plan, unique_ids)})
 
 
@@ -61,7 +64,7 @@ def find_duplicates(
     progress: Progress,
     plan: SamplingPlan | None = None,
 ) -> Parts[FoundDuplicates]:
-    """Find every pair of documents that resemble each other, or of which one contains the other, as the settings ask."""
+    """Find every pair of documents that are similar, or of which one contains the other, as the settings say."""
     if not isinstance(flow, InMemory):
         return Parts(tables=find_apart(flow, shingled, ranks, config, plan))
     documents = shingled.look()

@@ -1,1 +1,1 @@
-"""What the verbs give back: results, their tables, files and summaries."""
+"""What the verbs return: results, their tables, files and summaries."""

@@ -1,4 +1,4 @@
-"""Which backing the tables of a run get: where the run worked, its results are."""
+"""The backing of a run's tables: results are where the run worked."""
 
 from __future__ import annotations
 

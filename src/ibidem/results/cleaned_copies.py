@@ -1,4 +1,4 @@
-"""The cleaned copy of a collection: its documents once more, or files in the formats of its own."""
+"""The cleaned copy of a collection: as documents, or as files in the formats of the inputs."""
 
 from __future__ import annotations
 
@@ -12,22 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ibidem.columns.text_checks import text_key
 from ibidem.config import Config
+from ibidem.config.surface import given, in_shell
 from ibidem.errors import InputError, OutputExistsError, ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_folder
 from ibidem.execution.output_folder import WORK_FOLDER, check_is_folder
 from ibidem.formats import read, resolve_inputs
 from ibidem.formats.byte_streams import is_unfolded
 from ibidem.formats.copies import check_cuts_possible, rewrite
-from ibidem.formats.decisions import without_spans
+from ibidem.formats.decisions import Marks, without_spans
 from ibidem.formats.edits import changed, changed_input
 from ibidem.formats.file_access import read_written
 from ibidem.formats.file_names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE, output_paths
 from ibidem.formats.sources import FileSource, FileState, Source, file_states, first_change
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, Document, Skipped
+from ibidem.results.cleaned_objects import are_objects, clean_inputs, kept_rows
 from ibidem.results.decisions import TableDecisions, changes_of
 from ibidem.results.storage import DecidedTable, as_stream
 from ibidem.results.table_files import settings_by_stage, write_result
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LocalCopies:
-    """Reads the inputs once more; an InputError if they are not what was decided about.
+    """Reads the inputs again; raises InputError if they have changed since the decision.
 
     `states` are those of the files before they were read. The backing has a table of what is removed and, where whole
     documents are, one of the members of all clusters.
@@ -50,7 +54,7 @@ class LocalCopies:
     backing: MemoryBacking | DiskBacking
 
     def remaining(self, config: Config) -> Iterator[Document]:
-        """Yield the documents that remain, what is cut taken out of their texts."""
+        """Yield the remaining documents, without what is cut from their texts."""
         changes = changes_of(self.backing.table("removed"))
         next_change = next(changes, None)
         fields, key = dataclasses.asdict(config.documents), text_key(config.sentences.hash_seed)
@@ -68,6 +72,24 @@ class LocalCopies:
         if next_change is not None:
             raise changed_input("an input")
 
+    def cleaned(self, config: Config) -> Any:
+        """Return the objects that the inputs are, without what is removed; UsageError if these are files."""
+        mark_only = config.cleaning.mark_only
+        marks = Marks(self._mark_columns) if mark_only else None
+        return clean_inputs(self.original, self._decisions(config, mark_only), config.documents, marks)
+
+    def keep_mask(self) -> NDArray[np.bool_]:
+        """Return for each row of the inputs whether it stays; of files, for each document that was read."""
+        if are_objects(self.original):
+            return kept_rows(self.original, self._decisions(None, mark_only=False))
+        keep = np.ones(self.backing.sizes().n_documents, np.bool_)
+        keep[[change.document for change in changes_of(self.backing.table("removed")) if change.cuts is None]] = False
+        return keep
+
+    def _decisions(self, config: Config | None, mark_only: bool) -> TableDecisions:
+        key = text_key(0 if config is None else config.sentences.hash_seed)
+        return TableDecisions(self.backing.decided("removed"), self._members, mark_only, key)
+
     def write(
         self, folder: str | os.PathLike[str], config: Config, skipped: Sequence[Skipped],
         run: Callable[[], Mapping[str, Any]], on_bytes: Callable[[int], None] | None,
@@ -83,11 +105,9 @@ class LocalCopies:
                 message = f"{record.source} expands too far to be read to its end; a cleaned copy would lack the rest"
                 raise InputError(message, "Decompress it first, or leave it out.")
         self._check_unchanged(sources)
-        key = text_key(config.sentences.hash_seed)
-        removed = self.backing.decided("removed")
-        decisions = TableDecisions(removed, self._members, mark_only, key)
+        removed, decisions = self.backing.decided("removed"), self._decisions(config, mark_only)
         staged, was_there = path / STAGED_FOLDER, path.exists()
-        shutil.rmtree(staged, ignore_errors=True)  # of a run that was killed
+        shutil.rmtree(staged, ignore_errors=True)  # left by a killed run
         try:
             written = rewrite(sources, decisions, staged, config.documents, columns, on_bytes, damaged)
             described = {
@@ -100,11 +120,11 @@ class LocalCopies:
             self._check_unchanged()
             return _take_places(staged, path, [str(file.relative_to(staged)) for file in written])
         finally:
-            if not (path / UNFINISHED_FILE).exists():  # else some of the new files may be nowhere else
+            if not (path / UNFINISHED_FILE).exists():  # otherwise some of the new files may be nowhere else
                 shutil.rmtree(staged, ignore_errors=True)
             if not was_there:
                 with suppress(OSError):
-                    path.rmdir()  # it was made for this; it is not empty unless nothing came of it
+                    path.rmdir()  # created for this; it is empty only if nothing was written
 
     @property
     def _mark_columns(self) -> pa.Schema:
@@ -125,7 +145,7 @@ class LocalCopies:
 def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Source]:
     """Raise unless a cleaned copy of the inputs can be written into the folder; called before the work, and before writing.
 
-    Without a folder, only what concerns the inputs is checked. Returns what the inputs stand for.
+    Without a folder, only what concerns the inputs is checked. Returns the resolved inputs.
     """
     sources = resolve_inputs(inputs)
     if folder is not None:
@@ -135,16 +155,16 @@ def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Sou
         if folder.exists() and any(path.name not in passing for path in folder.iterdir()):
             if earlier is None:
                 raise OutputExistsError(
-                    f"{folder} contains other files than a cleaned collection", "Give another folder with -o."
+                    f"{folder} contains other files than a cleaned collection", f"Give another folder{in_shell(' with -o')}."
                 )
             if not config.output.overwrite:
                 what = "an unfinished run" if (folder / UNFINISHED_FILE).exists() else "results"
                 raise OutputExistsError(
-                    f"{folder} already contains {what}", "Give another folder, or --overwrite to replace them."
+                    f"{folder} already contains {what}", f"Give another folder, or {given('overwrite', True)} to replace them."
                 )
         names = {os.path.realpath(source.path) for source in sources if isinstance(source, FileSource)}
         if any(os.path.realpath(file) in names for file in earlier or ()):
-            raise OutputExistsError(f"inputs are among the results in {folder}", "Give another folder with -o.")
+            raise OutputExistsError(f"inputs are among the results in {folder}", f"Give another folder{in_shell(' with -o')}.")
     output_paths(sources, folder or Path("cleaned"))
     if config.cleaning.level != "document" and not config.cleaning.mark_only:
         check_cuts_possible(sources, config.documents)
@@ -152,7 +172,7 @@ def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Sou
 
 
 def _earlier_files(folder: Path) -> list[Path] | None:
-    """Return the files of an earlier cleaning, finished or not, or None if the folder holds none."""
+    """Return the files of an earlier cleaning, finished or not, or None if the folder has none."""
     for name in (UNFINISHED_FILE, "run.json"):
         written = read_written(folder / name)
         if written is not None:
@@ -161,7 +181,7 @@ def _earlier_files(folder: Path) -> list[Path] | None:
 
 
 def _remove_listed(folder: Path) -> None:
-    """Remove what the folder says was written, or will be; `run.json` first, for it says that all is there."""
+    """Remove the listed files, written or not; `run.json` first, because it says that the results are complete."""
     files = _earlier_files(folder) or []
     (folder / "run.json").unlink(missing_ok=True)
     for file in files:
@@ -171,9 +191,9 @@ def _remove_listed(folder: Path) -> None:
 
 
 def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
-    """Move files, the last of which says that all are there, to where they belong, in place of those of an earlier cleaning.
+    """Move files, the last of which marks the results as complete, to their places, replacing those of an earlier cleaning.
 
-    Meanwhile a file lists what lies there of both, so that it can be told from files of the user's. It is on disk before
+    During this, a file lists the files of both, so that they can be distinguished from the user's files. It is on disk before
     anything else changes, and removed when everything else is on disk.
     """
     earlier = [str(file.relative_to(folder)) for file in _earlier_files(folder) or ()]
@@ -198,7 +218,7 @@ def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
 
 
 def unread_sources(sources: Iterable[Source], skipped: Iterable[Skipped]) -> list[str]:
-    """Return the names of inputs that cannot even be opened, of which there can be no copy."""
+    """Return the names of inputs that cannot even be opened, and so cannot be copied."""
     unread = {record.source for record in skipped if record.position == 0}
     suspects = [source for source in sources if isinstance(source, FileSource) and source.name in unread]
     return [source.name for source in suspects if not os.access(source.path, os.R_OK)]

@@ -1,4 +1,4 @@
-"""Records that remain over many partitions: they come home beside what was decided about them, and are changed there."""
+"""Remaining records over many partitions: they are sent home, where the decisions are, and changed there."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ibidem.config.surface import given
 from ibidem.formats import read, resolve_inputs
 from ibidem.formats.file_names import printable
 from ibidem.results.cleaned_copies import unread_sources
@@ -40,7 +41,7 @@ def _lines(result: CleaningResult[Any, Any], folder: Path | None) -> Iterator[st
         yield from lines
         yield "  they remain unchanged"
     if not would:
-        for name in unread_sources(resolve_inputs(result.original), result.skipped):
+        for name in unread_sources(resolve_inputs(result.copies.original), result.skipped):
             yield f"  but {name} could not be read at all and was not copied"
     yield from result.notices
     yield from stored_lines(result.resources)
@@ -60,7 +61,8 @@ def _examples(result: CleaningResult[Any, Any]) -> Iterator[str]:
     if not rows:
         yield "nothing would be removed"
         if result.config.cleaning.level == "document":
-            yield "  whole documents were compared; --level passage and --level sentence look inside them"
+            inside = f"{given('level', 'passage')} and {given('level', 'sentence')}"
+            yield f"  whole documents were compared; {inside} look inside them"
         return
     yield f"the first {len(rows)}:" if len(rows) > 1 else "this one:"
     texts = _texts(result, {row["document"] for row in rows})
@@ -79,5 +81,5 @@ def _texts(result: CleaningResult[Any, Any], wanted: set[int]) -> dict[int, str]
 
     fields = dataclasses.asdict(result.config.documents)
     last = min(max(wanted) + 1, _DOCUMENTS_READ_FOR_EXAMPLES)
-    documents = read(result.original, on_skip=lambda record: None, **fields)
+    documents = read(result.copies.original, on_skip=lambda record: None, **fields)
     return {number: document.text for number, document in enumerate(islice(documents, last)) if number in wanted}

@@ -1,4 +1,4 @@
-"""The summary of `cluster` for people: counts, the largest clusters, and why there is nothing where there is nothing."""
+"""The summary of `cluster` for people: counts, the largest clusters, and why nothing was found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.config import is_compared_in_full
+from ibidem.config.surface import named
 from ibidem.formats.file_names import printable
 from ibidem.results.result import ClusterResult
 from ibidem.results.summary import look_at, many, skipped_lines, stored_lines, unknown_files_lines
@@ -48,8 +49,9 @@ def _why_nothing(result: ClusterResult[Any], n_documents: int) -> Iterator[str]:
     if n_documents < 2:
         yield "  there is only one document"
     elif result.counts["shingles"] < 2 * n_documents:
-        yield f"  the texts are short: few have more than {size} words; try a smaller --shingle-size"
+        yield f"  the texts are short: few have more than {size} words; try a smaller {named('shingle_size')}"
     else:
-        yield "  no two whole documents are similar enough; try a lower --min-similarity, or --min-containment,"
-        yield f"  or for short texts a smaller --shingle-size (one changed word changes {size} shingles)"
+        limits = f"{named('min_similarity')}, or {named('min_containment')}"
+        yield f"  no two whole documents are similar enough; try a lower {limits},"
+        yield f"  or for short texts a smaller {named('shingle_size')} (one changed word changes {size} shingles)"
         yield "  `ibidem find` finds the passages that documents share"

@@ -1,4 +1,4 @@
-"""What happens to the records of input files, out of tables that are read one source at a time."""
+"""What happens to the records of input files, from tables that are read one source at a time."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def changes_of(removed: Table) -> Iterator[Change]:
 
 
 class TableDecisions(Decisions):
-    """Decisions out of tables in reading order; those about one source are in memory at a time, as columns.
+    """Decisions from tables in reading order; those about one source at a time are in memory, as columns.
 
     `removed` has rows of `removed.jsonl`; `members`, where records are only marked, all members of clusters.
     """
@@ -81,7 +81,7 @@ class TableDecisions(Decisions):
 
 
 class _ByPosition(Mapping[int, Decision]):
-    """Decisions by position, each made when it is asked for: columns take a tenth of the memory."""
+    """Decisions by position, each made on request: columns take a tenth of the memory."""
 
     def __init__(self, positions: Numbers, make: Callable[[int], Decision]) -> None:
         self._order = np.argsort(positions, kind="stable")

@@ -1,4 +1,4 @@
-"""Results on disk: tables in the work folder of a run that was larger than memory, read when they are asked for.
+"""Results on disk: tables in the work folder of a run that was larger than memory, read on request.
 
 A result keeps its work folder until it is closed, or forgotten; use it in a with block. `write` streams its tables.
 """

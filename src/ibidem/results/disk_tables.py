@@ -1,4 +1,4 @@
-"""Tables of a stored run, read from disk as they are asked for: batch by batch, or whole."""
+"""Tables of a stored run, read from disk on request: batch by batch, or whole."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class LocalBacking(ABC):
     _tables: Mapping[str, Table]
 
     def has(self, name: str) -> bool:
-        """Say whether there is a table of this name."""
+        """Return whether there is a table of this name."""
         return name in self._tables
 
     @abstractmethod
@@ -43,7 +43,7 @@ class LocalBacking(ABC):
         return longest_of(self.table("passages").stored_batches(), count)
 
     def facts(self) -> Mapping[str, Any]:
-        """Return nothing: runs on this machine are the usual ones, and say what they used among their resources."""
+        """Return nothing: local runs report what they used under resources."""
         return {}
 
     def check_output(self, folder: str | os.PathLike[str], overwrite: bool) -> None:

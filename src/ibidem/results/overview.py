@@ -1,4 +1,4 @@
-"""What summaries say of a run, put together from tables that are read batch by batch, wherever they lie."""
+"""What summaries say about a run, computed from tables that are read batch by batch, wherever they are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Batches = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 
 @dataclass(frozen=True)
 class PassageOverview:
-    """Passages by kind, repeats, and documents that hold text that stands elsewhere.
+    """Passages by kind, repeats, and documents that share text with another document.
 
     `most_words` of a sentence and `most_sentences` of a document say why nothing was found; None: they are not known.
     """
@@ -61,13 +61,13 @@ def longest_of(batches: Iterable[pa.RecordBatch], count: int) -> list[pa.RecordB
 
 
 def reused_of(batches: Iterable[pa.RecordBatch]) -> int:
-    """Return how many documents hold text that stands elsewhere."""
+    """Return how many documents share text with another document."""
     return sum(pc.sum(pc.greater(batch["reused_share"], 0)).as_py() or 0 for batch in batches)
 
 
 @dataclass(frozen=True)
 class ClusterOverview:
-    """Numbers of clusters and their members, and the largest clusters: how many members, who stays, some that could go."""
+    """Numbers of clusters and members, and the largest clusters: their size, the kept document, some that could be removed."""
 
     n_pairs: int
     n_clusters: int
@@ -99,7 +99,7 @@ def largest_clusters(batches: Batches) -> tuple[int, list[tuple[int, str, list[s
 
 @dataclass(frozen=True)
 class CleaningOverview:
-    """What goes out of a collection: whole documents, parts of others, and characters, of how many."""
+    """What is removed from a collection: whole documents, parts of others, and characters, with the totals."""
 
     n_documents: int
     n_chars: int | None  # None: not known

@@ -1,6 +1,6 @@
 """What the verbs return: tables, the texts behind them, and ways to look at them and to write them.
 
-There is one class per verb. Where the rows are, in memory, on disk or on Spark, is known to its backing.
+There is one class per verb. Only its backing knows where the rows are: in memory, on disk or on Spark.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import pyarrow as pa
 
+from ibidem.columns.notebook import MOST_ROWS, counted, listed, longest_passages, page
 from ibidem.config import Config
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.settings import OutputConfig
+from ibidem.errors import UsageError
 from ibidem.model import Passage, Skipped
 from ibidem.resemblance import SizeGroup
 from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, reused_of
@@ -23,6 +26,7 @@ from ibidem.results.storage import Backing, Table, TableT_co, passages_of
 from ibidem.results.table_files import describe_run
 
 AnyResult = TypeVar("AnyResult", bound="RunResult[Any]")
+TableFormat = Literal["parquet", "jsonl", "csv"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -41,6 +45,27 @@ class RunResult(Generic[TableT_co]):
 
     def __enter__(self: AnyResult) -> AnyResult:
         return self
+
+    def __repr__(self) -> str:
+        try:
+            return f"<{type(self).__name__}: {self._sentence()}>"
+        except UsageError:
+            return f"<{type(self).__name__}: closed>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: a sentence, and the first of what was found; on Spark, the sentence alone."""
+        try:
+            return page(f"{self._sentence()}.", *([] if self.backing.storage == "spark" else self._examples()))
+        except UsageError as error:
+            return page(f"{error.message}.")
+
+    def _sentence(self) -> str:
+        """Say what was found, in a sentence without its full stop."""
+        raise NotImplementedError
+
+    def _examples(self) -> Iterator[str]:
+        """Yield the first of what was found, as HTML."""
+        raise NotImplementedError
 
     def __exit__(self, *problem: object) -> None:
         self.close(failed=problem[0] is not None)
@@ -64,7 +89,7 @@ class RunResult(Generic[TableT_co]):
         max_pairs: int | None = None,
         overwrite: bool = False,
     ) -> Path:
-        """Write a report: one page that shows the results and needs nothing else; return its path.
+        """Write a report: one self-contained page with the results; return its path.
 
         `max_pairs` bounds how many pairs of documents it shows (2,500). The page contains the texts of the documents it shows.
         An existing file that is not a report is replaced only with `overwrite`.
@@ -109,17 +134,24 @@ class PassageResult(RunResult[TableT_co]):
         """Return the passages with the columns `a_text` and `b_text`, in memory."""
         return self.backing.passages_with_texts().read()
 
-    def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
-        """Write all tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `keep_text`, `overwrite`.
+    def write(
+        self, folder: str | os.PathLike[str], *, format: TableFormat | None = None, keep_text: bool | None = None,
+        overwrite: bool | None = None,
+    ) -> list[Path]:  # fmt: skip
+        """Write all tables, `skipped.jsonl` and `run.json` into a folder.
 
-        Return the paths; on Spark, where each table is a folder of parts in any file system, return an empty list.
+        Settings not given here are those of the run. Return the paths; on Spark, where each table is a folder of parts
+        in any file system, return an empty list.
         """
-        output = Config.of(self.config, **settings).output
+        output = _output_settings(self.config, format=format, keep_text=keep_text, overwrite=overwrite)
         self.backing.check_output(folder, output.overwrite)
         passages = self.backing.passages_with_texts() if output.keep_text else self.backing.table("passages")
         tables = {"passages": passages, **self._further_tables()}
         cleaned = self.backing.cleaned_texts()
         return self._write(folder, tables if cleaned is None else {**tables, "texts": cleaned}, output.format)
+
+    def _examples(self) -> Iterator[str]:
+        yield longest_passages(self.backing)
 
     def _further_tables(self) -> dict[str, Table]:
         return {}
@@ -132,13 +164,12 @@ class PassageResult(RunResult[TableT_co]):
 class Result(PassageResult[TableT_co]):
     """Passages, documents and repeats: Arrow tables, or data frames on Spark. Iterating yields every `Passage` with its texts.
 
-    The tables of a run that was larger than memory are read from disk whenever they are asked for. They are in reading
-    order. A data frame has no order, but it is written in reading order too, part after part.
+    The tables of a run that was larger than memory are read from disk at every access. They are in reading order. A data frame
+    has no order, but it is written in reading order too, part after part.
     """
 
-    def __repr__(self) -> str:
-        sizes = (f"{self.backing.table(name).n_rows} {name}" for name in ("passages", "repeats", "documents"))
-        return f"<Result: {', '.join(sizes)}>"
+    def _sentence(self) -> str:
+        return ", ".join(counted(self.backing.table(f"{noun}s").n_rows, noun) for noun in ("passage", "repeat", "document"))
 
     @property
     def documents(self) -> TableT_co:
@@ -175,8 +206,8 @@ class Comparison(PassageResult[pa.Table]):
 
     n_pairs: int
 
-    def __repr__(self) -> str:
-        return f"<Comparison: {len(self)} passages in {self.n_pairs} pairs>"
+    def _sentence(self) -> str:
+        return f"{counted(len(self), 'passage')} in {counted(self.n_pairs, 'pair')}"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -191,9 +222,15 @@ class ClusterResult(RunResult[TableT_co]):
     def __len__(self) -> int:
         return self.backing.table("duplicates").n_rows
 
-    def __repr__(self) -> str:
-        counts = self._result_counts
-        return f"<ClusterResult: {len(self)} pairs, {counts['clusters']} clusters of {counts['clustered']} documents>"
+    def _sentence(self) -> str:
+        pairs, counts = counted(len(self), "pair"), self._result_counts
+        return f"{pairs}, {counted(counts['clusters'], 'cluster')} of {counted(counts['clustered'], 'document')}"
+
+    def _examples(self) -> Iterator[str]:
+        found = self.overview()
+        rows = [(n, canonical, ", ".join(others[:MOST_ROWS])) for n, canonical, others in found.largest]
+        if rows:
+            yield listed(("documents", "keep", "duplicates of it"), rows, found.n_clusters - len(rows))
 
     @property
     def duplicates(self) -> TableT_co:
@@ -211,12 +248,14 @@ class ClusterResult(RunResult[TableT_co]):
         n_clusters, largest = largest_clusters(clusters.batches)
         return ClusterOverview(len(self), n_clusters, clusters.n_rows, self.backing.sizes().n_all_documents, largest)
 
-    def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
-        """Write both tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `overwrite`.
+    def write(
+        self, folder: str | os.PathLike[str], *, format: TableFormat | None = None, overwrite: bool | None = None
+    ) -> list[Path]:
+        """Write both tables, `skipped.jsonl` and `run.json` into a folder.
 
-        Return the paths; on Spark, an empty list.
+        Settings not given here are those of the run. Return the paths; on Spark, an empty list.
         """
-        output = Config.of(self.config, **settings).output
+        output = _output_settings(self.config, format=format, overwrite=overwrite)
         self.backing.check_output(folder, output.overwrite)
         tables = {name: self.backing.table(name) for name in ("duplicates", "clusters")}
         return self._write(folder, tables, output.format, **({} if self.plan is None else {"plan": self.plan.to_dict()}))
@@ -236,6 +275,19 @@ class Tuning:
 
     @property
     def share(self) -> float:
-        """Share of all shingles that the plan looks at."""
+        """Share of all shingles that the plan uses."""
         total = sum(group.n_shingles for group in self.groups)
         return sum(group.n_shingles / group.every for group in self.groups) / total if total else 1.0
+
+    def __repr__(self) -> str:
+        return f"<Tuning: {self.share:.1%} of all shingles, in {len(self.groups)} groups of documents>"
+
+    def _repr_html_(self) -> str:
+        names = ("from_shingles", "every", "n_documents", "n_shingles")
+        rows = [[getattr(group, name) for name in names] for group in self.groups]
+        return page(f"The plan looks at {self.share:.1%} of all shingles.", listed([n.replace("_", " ") for n in names], rows))
+
+
+def _output_settings(config: Config, **given: object) -> OutputConfig:
+    """Return the settings of the run for what it writes, with those that are given now."""
+    return Config.of(config, **{name: value for name, value in given.items() if value is not None}).output

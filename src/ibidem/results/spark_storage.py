@@ -10,9 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ibidem.config import Config
+from ibidem.errors import UsageError
 from ibidem.execution.flow import PartedTable
 from ibidem.execution.spark.files import check_spark_output, clear_spark_output, uri_of, write_file, write_frame
 from ibidem.execution.spark.run import SparkRun
@@ -53,7 +56,7 @@ class SparkBacking:
         self._closing = weakref.finalize(self, run.take_over().close)
 
     def has(self, name: str) -> bool:
-        """Say whether there is a table of this name."""
+        """Return whether there is a table of this name."""
         return name in self._tables
 
     def table(self, name: str) -> SparkTable:
@@ -200,6 +203,14 @@ class SparkCopies:
         if self._remaining is None:
             self._remaining = self._backing.store("table-remaining", self._cleaned(config.cleaning.mark_only))
         return self._remaining
+
+    def cleaned(self, config: Config) -> DataFrame:
+        """Return the same: on Spark, what is left is a data frame."""
+        return self.remaining(config)
+
+    def keep_mask(self) -> NDArray[np.bool_]:
+        """Raise: the rows of a data frame have no order."""
+        raise UsageError("a data frame on Spark has no mask: its rows have no order", "Use cleaned(), or join with removed.")
 
     def write(
         self, folder: str | os.PathLike[str], config: Config, skipped: Sequence[Skipped],

@@ -1,4 +1,4 @@
-"""Tables of a run on Spark: data frames and, for those who ask, batches in this process, in the same order."""
+"""Tables of a run on Spark: data frames and, on request, batches in this process, in the same order."""
 
 from __future__ import annotations
 

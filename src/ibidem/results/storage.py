@@ -1,4 +1,4 @@
-"""Where the rows of a result are: in memory, on disk or on Spark. Results ask their backing, and know nothing else of it."""
+"""Where the rows of a result are: in memory, on disk or on Spark. Results only talk to their backing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Sizes(NamedTuple):
 
 
 class Table(Protocol):
-    """Rows in reading order, which are read only when they are asked for."""
+    """Rows in reading order, read only on request."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -89,7 +89,7 @@ class Backing(Protocol[TableT_co]):
         ...
 
     def has(self, name: str) -> bool:
-        """Say whether there is a table of this name."""
+        """Return whether there is a table of this name."""
         ...
 
     def table(self, name: str) -> Table:
@@ -129,7 +129,7 @@ class Backing(Protocol[TableT_co]):
         ...
 
     def facts(self) -> Mapping[str, Any]:
-        """Return what `run.json` says of where the run was done."""
+        """Return what `run.json` records about where the run was done."""
         ...
 
     def check_output(self, folder: str | os.PathLike[str], overwrite: bool) -> None:

@@ -1,4 +1,4 @@
-"""The summary for people: counts, the longest passages, and why there is nothing where there is nothing."""
+"""The summary for people: counts, the longest passages, and why nothing was found."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.config.quantities import size_of
+from ibidem.config.surface import given, named
 from ibidem.formats.file_access import is_unknown_kind
 from ibidem.formats.file_names import printable
 from ibidem.model import Passage, Skipped
@@ -136,25 +137,27 @@ def _reasons(config: Config, n_documents: int, found: PassageOverview) -> Iterat
     limits = passage_limits(config)
     words, sentences = found.most_words, found.most_sentences
     if n_documents < 2 and not limits.same_document:
-        yield "there is only one document; --same-document finds passages that it repeats"
+        yield f"there is only one document; {given('same_document', True)} finds passages that it repeats"
     elif words == 0:
         yield "the texts contain no words"
     elif words is not None and sentences is not None and sentences < limits.min_sentences and words < limits.min_quote_words:
         yield (
             f"the texts are short: no document has {limits.min_sentences} sentences and no sentence has "
-            f"{limits.min_quote_words} words; try --min-sentences 1"
+            f"{limits.min_quote_words} words; try {given('min_sentences', 1)}"
         )
     else:
         single = limits.min_sentences == 1
         run = "no sentences" if single else f"no {limits.min_sentences} sentences in a row"
         long_one = ", and neither does a long one" if limits.min_quote_words and not single else ""
         if config.signatures.signature in SET_SIGNATURES:
-            yield f"{run} match{long_one}; try a lower --min-similarity" + ("" if single else " or --min-sentences")
+            yield f"{run} match{long_one}; try a lower {named('min_similarity')}" + (
+                "" if single else f" or {named('min_sentences')}"
+            )
         elif config.signatures.signature == "exact":
-            yield f"{run} are equal{long_one.replace('does', 'is')}; --signature words finds similar ones"
+            yield f"{run} are equal{long_one.replace('does', 'is')}; {given('signature', 'words')} finds similar ones"
         else:
-            yield f"{run} have the same signature{long_one}; --signature words finds similar ones"
+            yield f"{run} have the same signature{long_one}; {given('signature', 'words')} finds similar ones"
     if limits.min_words > 1:
-        yield f"passages of fewer than {limits.min_words} words were left out; try a lower --min-words"
+        yield f"passages of fewer than {limits.min_words} words were left out; try a lower {named('min_words')}"
     if limits.skip_same_group:
-        yield "pairs within a group were left out (--skip-same-group)"
+        yield f"pairs within a group were left out ({given('skip_same_group', True)})"

@@ -1,7 +1,7 @@
-"""Tables to files. They are written aside, and renamed when all of them are there: no half result is ever seen.
+"""Writing tables to files. They get temporary names and are renamed when all are complete: a partial result is never visible.
 
-`run.json` says that all is there, also after a power cut. It is removed before any other file is replaced and comes back last,
-and each time the folder is synced before the next step: names may reach the disk in any order otherwise.
+`run.json` shows that the results are complete, even after a power cut. It is removed before any other file is replaced and
+written last, and the folder is synced before each next step: otherwise names may reach the disk in any order.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def write_result(
 ) -> list[Path]:
     """Write all tables, `skipped.jsonl` and, last of all, `run.json`; return the paths. `clear` removes earlier tables.
 
-    If it fails, what was there before is there still, and nothing else. When it returns, everything is on disk for good.
+    If it fails, the folder is as before. When it returns, everything is durable.
     """
     writers: dict[str, Callable[[Any, Path], None]] = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
     writes = {folder / f"{name}.{table_format}": partial(writers[table_format], table) for name, table in tables.items()}
@@ -82,7 +82,7 @@ def write_result(
 
 
 def write_skipped(path: Path, skipped: Sequence[Skipped]) -> Path:
-    """Write the records that were left out, one a line; return the path."""
+    """Write the skipped records, one per line; return the path."""
     aside = _aside(path)
     try:
         _write_skipped(aside, skipped)
@@ -99,13 +99,13 @@ def describe_run(
     timings: Mapping[str, float],
     resources: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return what `run.json` holds: version, settings, inputs, counts, timings and what was used of the machine."""
+    """Return the content of `run.json`: version, settings, inputs, counts, timings and resources used."""
     return {
         "version": __version__,
         "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "settings": settings_by_stage(config),
         **({"words": words} if (words := describe_words(config)) else {}),
-        "folder": os.getcwd(),  # paths of inputs count from here
+        "folder": os.getcwd(),  # paths of inputs are relative to this
         "inputs": list(inputs),
         "counts": dict(counts),
         "timings_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
@@ -115,7 +115,7 @@ def describe_run(
 
 
 def settings_by_stage(config: Config) -> dict[str, dict[str, Any]]:
-    """Return the settings as `run.json` holds them."""
+    """Return the settings as `run.json` records them."""
     settings = config.to_dict()
     del settings["engine"]["work_dir"]  # it lasts as long as the run
     return settings
@@ -159,8 +159,8 @@ def _parts(rows: pa.Table | pa.RecordBatchReader) -> Iterator[pa.Table]:
 def _write_parquet(rows: pa.Table | pa.RecordBatchReader, path: Path) -> None:
     import pyarrow.parquet
 
-    # Measured on four million passages: lz4 is twice as fast as zstd and a quarter larger; the smallest and largest id of a
-    # row group cost a third of the time and help nobody.
+    # Measured on four million passages: lz4 is twice as fast as zstd and a quarter larger; the smallest and largest id of a row
+    # group cost a third of the time and are useless.
     with pyarrow.parquet.ParquetWriter(
         path,
         rows.schema,
@@ -180,7 +180,7 @@ def _write_csv(rows: pa.Table | pa.RecordBatchReader, path: Path) -> None:
         for table in _parts(rows):
             columns = []
             for column, kind in zip(table.columns, schema.types, strict=True):
-                if pa.types.is_nested(column.type):  # a cell of CSV holds nested values as JSON
+                if pa.types.is_nested(column.type):  # CSV stores nested values as JSON
                     cells = [json.dumps(value, ensure_ascii=False) for value in column.to_pylist()]
                     columns.append(pa.array(cells, kind))
                 else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ibidem.config.surface import given, named
 from ibidem.results.result import Tuning
 
 _COLUMNS = ("shingles", "documents", "shingles in all", "looked at", "precision", "by model", "recall", "by model", "pairs")
@@ -32,7 +33,7 @@ def _remarks(tuning: Tuning) -> Iterator[str]:
     made_for = tuning.plan.made_for
     trials = [group.chosen for group in tuning.groups]
     accepted, right, true = (sum(getattr(trial, name) for trial in trials) for name in ("accepted", "right", "true"))
-    yield f"the plan looks at {tuning.share:.1%} of the shingles; identical documents count once"
+    yield f"the plan uses {tuning.share:.1%} of the shingles; identical documents count once"
     if not true:
         yield "there are no pairs to measure: the precision of samples is unknown here"
         return
@@ -40,5 +41,5 @@ def _remarks(tuning: Tuning) -> Iterator[str]:
         f"pairs found at similarity {made_for['min_similarity']:g}: precision {right / accepted if accepted else 1:.3f} "
         f"(promised {made_for['min_precision']:g}), recall {right / true if true else 1:.3f}"
     )
-    yield "`cluster --plan` compares every pair in full, so that precision is 1, and lets doubtful pairs through, so that"
-    yield "nearly all are found; the figures above are those of --no-verify"
+    yield f"`cluster` with {named('plan')} compares every pair in full, so that precision is 1, and lets doubtful pairs"
+    yield f"through, so that nearly all are found; the figures above are those of {given('verify', False)}"

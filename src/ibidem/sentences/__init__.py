@@ -1,4 +1,4 @@
-"""Sentences: texts cut into spans, and the tokens and digests that sentences are known by."""
+"""Sentences: texts cut into spans, and the tokens and digests of sentences."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.hashes import FACTOR, SEED
+from ibidem.config.surface import named
 from ibidem.errors import SettingsError
 
 CATEGORIES = ("before", "number", "after", "openers", "ordinal")
@@ -175,7 +176,7 @@ LANGUAGES: dict[str, dict[str, str]] = {
 def load_words(lang: str) -> NDArray[np.uint64]:
     """Return the words of a language, or of all languages for "auto"; SettingsError names the known ones."""
     if lang != "auto" and lang not in LANGUAGES:
-        raise SettingsError([f"lang must be one of {', '.join(['auto', *LANGUAGES])}, not {lang!r}"])
+        raise SettingsError([f"{named('lang')} must be one of {', '.join(['auto', *LANGUAGES])}, not {lang!r}"])
     words: dict[str, int] = {}
     for name in LANGUAGES if lang == "auto" else [lang]:
         for category, bit in zip(CATEGORIES, (BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL), strict=True):

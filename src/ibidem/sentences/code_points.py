@@ -1,17 +1,17 @@
 """The kinds of characters, and the code-point tables as one array, loaded when first needed.
 
-Kinds are what splitter and tokeniser tell apart: small integers in reading order of the rules. The numbers are bits too, so
-that eight kinds are tested at a time: EVENT_BIT is set in those that the splitter stops at, TOKEN_BIT in token characters;
-what has no TOKEN_BIT separates, is ignored or extends the character before it.
+Kinds are what splitter and tokeniser distinguish: small integers in reading order of the rules. Their bits allow testing eight
+kinds at a time: EVENT_BIT is set where the splitter stops, TOKEN_BIT in token characters; what has no TOKEN_BIT separates, is
+ignored or extends the character before it.
 
-The tables are one array, because every array that a kernel takes costs compile time wherever it is handed on. Its parts:
+The tables are one array, because every array argument of a kernel costs compile time wherever it is passed on. Its parts:
 
     [KIND_PAGES + (code_point >> 8)]  where the page of kinds begins; add code_point & 255
     [FOLD_PAGES + (code_point >> 8)]  where the page of canonical forms begins; add code_point & 255
     [KINDS + byte]                    the first page of kinds: those of ASCII
 
-A form is 0 for a character that is its own, a code point, or minus the place of an expansion: its length and then its
-code points.
+A form is 0 for a character that is its own form, a code point, or minus the place of an expansion: its length and then its code
+points.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from numpy.typing import NDArray
 
 SEPARATOR = 0
 IGNORED = 1  # zero-width, soft hyphen, variation selectors: as if they were not there
-MARK = 2  # extends the character before; without one it is nothing
+MARK = 2  # extends the character before; ignored without one
 OPENER = 3
 QUOTE = 4  # " and ': open or close
-COMMA = 5  # where a sentence goes on, and where over-long text is best cut
+COMMA = 5  # where a sentence continues, and where over-long text is best cut
 DASH = 6
 BLANK = 7
 NEWLINE = 8
 PARAGRAPH = 9  # form feed, U+2029
 FULL_STOP = 10  # the ASCII period, the only terminator that abbreviations share
-STRONG_STOP = 11  # ! ? and their like: need a blank after them
-BARE_STOP = 12  # full-width stops and dandas: need no blank
+STRONG_STOP = 11  # ! ? and similar: need a space after them
+BARE_STOP = 12  # full-width stops and dandas: need no space
 ELLIPSIS = 13
 CLOSER = 14
 BULLET = 15  # starts an item even in the middle of a line

@@ -1,4 +1,4 @@
-"""The core of the first stage: texts into a collection of sentences, batch by batch as they arrive."""
+"""The core of the first stage: from texts to a collection of sentences, batch by batch as they arrive."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ibidem.columns.collection import MOST_SENTENCES, Collection
 from ibidem.columns.text_checks import CheckKey, Checks
 from ibidem.columns.texts import texts_of
 from ibidem.config import SentencesConfig
+from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.execution.memory import release_unused
 from ibidem.execution.tasks import RunTasks
@@ -28,9 +29,10 @@ def gather(
     on_batch: Callable[[int, int], None],
     key: CheckKey | None = None,
 ) -> Collection:
-    """Split the texts of all batches into sentences as they arrive; `on_batch` is told of new documents and sentences.
+    """Split the texts of all batches into sentences as they arrive; `on_batch` receives the numbers of new documents and
+    sentences.
 
-    With a key, sentences also get checks; these are made of the hashes of words, so the seed of the settings must be secret.
+    With a key, sentences also get checks; these are made from the hashes of words, so the seed in the settings must be secret.
     """
     places = np.empty(0, np.uint64) if key is None else key.places
 
@@ -41,7 +43,7 @@ def gather(
     kept: list[pa.RecordBatch] = []
     lengths: list[NDArray[np.int64]] = []
     checks: list[Checks] = [np.empty((0, 2), np.uint64)]
-    # Arrow's names for numbers are numpy's, too; to_pandas_dtype needs pandas in older versions of Arrow.
+    # Arrow's names of number types are also numpy's; to_pandas_dtype needs pandas in older versions of Arrow.
     columns = {field.name: np.empty(1 << 16, str(field.type)) for field in SENTENCE_BATCH}
     n_documents = n_sentences = n_input = 0
     for stream in (batches, reference_batches):
@@ -52,11 +54,12 @@ def gather(
             end = n_sentences + sentences.num_rows
             if max(end, n_documents + batch.num_rows) >= MOST_SENTENCES:
                 raise ResourceError(
-                    f"more than {MOST_SENTENCES:,} sentences", "Split the collection, and compare its parts with --against."
+                    f"more than {MOST_SENTENCES:,} sentences",
+                    f"Split the collection, and compare its parts with {named('against')}.",
                 )
             for name, column in columns.items():
                 if end > len(column):
-                    # One block that grows, instead of many parts to be joined at the end: nothing is ever there twice.
+                    # One growing block instead of many parts to join at the end: nothing is in memory twice.
                     column.resize(max(end, len(column) * 3 // 2), refcheck=False)
                 column[n_sentences:end] = sentences.column(name).to_numpy()
             columns["document"][n_sentences:end] += n_documents

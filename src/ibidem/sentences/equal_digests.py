@@ -1,4 +1,4 @@
-"""Sentences of equal digests compared, and digests of a collection made to mean equal sentences."""
+"""Comparing sentences with equal digests, and correcting digests so that equal ones mean equal sentences."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Numbers = NDArray[np.int32]
 
 
 def settle_sentences(collection: Collection, run_tasks: RunTasks) -> Collection:
-    """Return the collection with digests that only sentences of equal words share.
+    """Return the collection with digests that only sentences with equal words share.
 
-    Digests of sentences that were made to collide are replaced.
+    Digests of sentences crafted to collide are replaced.
     """
     groups = postings_of(collection.digest)
     rows = groups.rows
@@ -42,10 +42,10 @@ def checks_of_words(key: CheckKey, data: Bytes, starts: Offsets, ends: Offsets) 
 
 
 def are_equal(collection: Collection, sentences: Numbers, others: Numbers, run_tasks: RunTasks) -> bool:
-    """Say whether all sentences have the same words as the others, pair by pair.
+    """Return whether all sentences have the same words as the others, pair by pair.
 
-    They are compared byte by byte, and where they differ there, word by word. Both go by checks of 122 bits under a key that
-    is drawn for this.
+    They are compared byte by byte, and where that differs, word by word. Both use checks of 122 bits with a key drawn for this
+    purpose.
     """
     return _are_equal(collection, sentences, others, CheckKey.drawn(), run_tasks)
 
@@ -60,7 +60,7 @@ def _are_equal(collection: Collection, sentences: Numbers, others: Numbers, key:
 
 
 class _SomeChecks(NamedTuple):
-    """Checks of some sentences; that of sentence s is `of[place[s]]`."""
+    """Checks of some sentences; the check of sentence s is `of[place[s]]`."""
 
     of: Checks
     place: Numbers

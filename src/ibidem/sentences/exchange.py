@@ -1,4 +1,4 @@
-"""Documents into sentences, in a mapper: what later stages want sent, they send while the sentences are at hand."""
+"""From documents to sentences, in a mapper: later stages have rows sent while the sentences are in memory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class SplitBatch:
-    """Documents in sentences, as the mapper that splits them has them at hand: their numbers, records and sentences."""
+    """Documents split into sentences, as the mapper has them: their numbers, records and sentences."""
 
     documents: Numbers
     batch: pa.RecordBatch
@@ -49,11 +49,11 @@ class SplitBatch:
 def split_documents(
     flow: Flow, source: Source, config: Config, then: Sequence[Sender[SplitBatch]] = (), to_cut: bool = False
 ) -> dict[str, PartedTable]:
-    """Return the documents in sentences (`documents`), their `counts`, and what the senders give.
+    """Return the documents split into sentences (`documents`), their `counts`, and the tables of the senders.
 
-    For passages also their `texts` and `ids`; `to_cut`, where they are (`named`) instead. Documents that are stored already,
-    at home, are their texts. Digests and checks have secrets that are drawn here and known to nobody else: a stage runs once,
-    and later ones only ask whether they are equal.
+    For passages, also their `texts` and `ids`; with `to_cut`, where they come from (`named`) instead. Stored documents at home
+    serve as their texts. Digests and checks use secrets drawn here and known nowhere else: a stage runs once, and later ones
+    only test for equality.
     """
     layout = flow.layout
     is_stored = isinstance(source, PartedTable)
@@ -120,14 +120,14 @@ def _documents(collection: Collection, documents: Numbers, schema: pa.Schema) ->
 
 
 def names_of(digests: NDArray[np.uint64], checks: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return names for sentences, never 0, that differ where either their digests or their checks do."""
+    """Return names for sentences, never 0, that differ if either their digests or their checks do."""
     fold: Any = mix.py_func  # over a whole array at once
     names: NDArray[np.uint64] = np.maximum(fold(digests, checks), np.uint64(1))
     return names
 
 
 def emit_ids(batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Sent:
-    """Send ids to where equal ones of one side meet."""
+    """Send ids to where equal ones on one side meet."""
     fold: Any = mix.py_func  # over a whole array at once
     keys = fold(hash_strings(batch.column("id")), (documents >= layout.n_input).astype(np.uint64))
     columns = [keys, documents, *(batch.column(name) for name in ("id", "source", "position"))]

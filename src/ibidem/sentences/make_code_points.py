@@ -2,7 +2,7 @@
 
     python -m ibidem.sentences.make_code_points
 
-The file is committed, so that every version of Python cuts and tokenises alike.
+The file is committed, so that every version of Python splits and tokenises in the same way.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def kind_of(character: str) -> int:
         return kinds.IGNORED
     if category[0] == "M" or (category[0] == "L" and unicodedata.category(fold(character)[0])[0] == "M"):
         return kinds.MARK
-    # Some forms of Arabic letters are marks on a blank: they would be words, and sentences, with nothing in them.
+    # Some forms of Arabic letters are marks on a space: they would be empty words and sentences.
     if category[0] == "L" and all(unicodedata.category(part)[0] in "MZ" for part in fold(character)):
         return kinds.SEPARATOR
     if category != "Cn" and category[0] in "LNS" and _in_ranges(code_point, _UNSPACED_RANGES):
@@ -84,7 +84,7 @@ def kind_of(character: str) -> int:
 
 
 def _paged(values: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[Any]]:
-    """Return the page number of every 256 code points, and the distinct pages one after the other."""
+    """Return the page number of every 256 code points, and the distinct pages, concatenated."""
     numbers: dict[bytes, int] = {}
     pages = values.reshape(-1, PAGE_SIZE)
     index = np.array([numbers.setdefault(page.tobytes(), len(numbers)) for page in pages], dtype=np.uint16)
@@ -94,8 +94,8 @@ def _paged(values: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[Any]]:
 def make_tables() -> dict[str, NDArray[Any]]:
     """Return the tables by name.
 
-    `folds` holds 0 for a character that is its own canonical form, the code point of a form of one character, and minus
-    the place in `expansions` of longer forms, which holds their length and then their code points.
+    `folds` has 0 for a character that is its own canonical form, the code point of a single-character form, or minus the
+    position in `expansions` of a longer form: its length, then its code points.
     """
     kind_values = np.zeros(N_CODE_POINTS, dtype=np.uint8)
     fold_values = np.zeros(N_CODE_POINTS, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Texts in, sentences out: the kernels behind Arrow and Python types."""
+"""From texts to sentences: the kernels behind Arrow and Python types."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_PLACES = np.empty(0, np.uint64)
 
 
 def split_sentences(text: str, lang: str = "auto") -> list[tuple[int, int]]:
-    """Return the sentences of a text as spans of characters: half open, in reading order, no blanks around them."""
+    """Return the sentences of a text as spans of characters: half open, in reading order, without surrounding spaces."""
     batch = split_texts(pa.array([text], type=pa.large_string()), SentencesConfig(lang=lang))
     return list(zip(batch["start_char"].to_pylist(), batch["end_char"].to_pylist(), strict=True))
 
@@ -58,7 +58,7 @@ def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int =
     """Return the token hashes of byte spans in UTF-8, and `first`: span i has tokens[first[i]:first[i + 1]]."""
     data, starts, ends, n = word_bytes(data), read_only(starts), read_only(ends), len(starts)
     first, no_digests, no_checks = np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.uint64), _room_for_checks(0)
-    # A token is five bytes and more on average; where they are shorter, room is made as it is needed.
+    # A token takes five bytes or more on average; if they are shorter, room is added as needed.
     tokens = np.empty(int((ends - starts).sum()) // 5 + 64, dtype=np.uint64)
     seed, span = seed_of(hash_seed), 0
     while True:
@@ -66,7 +66,7 @@ def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int =
             data, starts, ends, load_code_points(), seed, span, tokens, first, no_digests, read_only(_NO_PLACES), no_checks
         )
         if span == n:
-            # A copy, so that the room that was left over is given back.
+            # A copy, so that unused room is released.
             return tokens[: first[n]].copy(), first
         grown = np.empty(int(first[span] + ends[span] - starts[span]) + 1 + len(tokens) // 2, dtype=np.uint64)
         grown[: first[span]] = tokens[: first[span]]
@@ -88,7 +88,7 @@ def stem_words(
     """
     data, offsets = kernel_texts(texts)
     kinds = _kinds(data)
-    most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))  # a word has a letter at least
+    most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))  # a word has at least one letter
     stems = np.empty(most, np.uint32)
     first, sentence_first = np.zeros(len(texts) + 1, np.int64), np.empty(len(documents), np.int64)
     room = np.empty(stem_kernels.STEM_BYTES + 1, np.uint64)
@@ -127,7 +127,7 @@ def _room_for_checks(n: int) -> Hashes:
 
 def _split(data: Bytes, kinds: Bytes, offsets: Offsets, config: SentencesConfig) -> tuple[Offsets, Offsets, Offsets]:
     """Return the documents, starts and ends of all sentences."""
-    # Sentences of sixteen bytes and less are rare; for a text of nothing else there is room at a later try.
+    # Sentences of sixteen bytes or less are rare; a text of nothing else gets enough room at a later try.
     for n_bytes_each in (16, 2, 1):
         found = _rooms(len(data) // n_bytes_each + len(offsets))
         n = split_kernels.split_documents(data, kinds, offsets, load_words(config.lang), *found)
@@ -147,5 +147,5 @@ def _kinds(data: Bytes) -> Bytes:
 
 
 def _rooms(n: int) -> tuple[Offsets, Offsets, Offsets]:
-    """Return arrays for the documents, starts and ends of so many spans."""
+    """Return arrays for the documents, starts and ends of `n` spans."""
     return np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)

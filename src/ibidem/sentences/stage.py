@@ -1,4 +1,4 @@
-"""Documents into sentences: in memory all of them as columns, in partitions documents at home with lists of sentences."""
+"""From documents to sentences: in memory as columns, in partitions as documents at home with lists of sentences."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def split(
     then: Sequence[Sender[SplitBatch]] = (),
     to_cut: bool = False,
 ) -> Parts[Collection]:
-    """Read all documents and split them into sentences. `to_cut`: sentences that are equal may be removed."""
+    """Read all documents and split them into sentences. `to_cut`: equal sentences may be removed."""
     if not isinstance(flow, InMemory):
         return Parts(tables={**split_documents(flow, documents, config, then, to_cut)})
     collection = gather(documents.batches, documents.reference, config.sentences, flow.run_tasks, progress.add_documents)
-    # Where equal digests decide and somebody may know the seed, they must mean equal sentences. Exact sentences to be cut are
-    # compared later, when it is known which ones are removed: fewer than all of one digest.
+    # If equal digests decide and the seed may be known, they must mean equal sentences. Exact sentences to cut are compared
+    # later, when it is known which are removed: fewer than all of one digest.
     if not is_secret(config.sentences.hash_seed) or (to_cut and config.signatures.signature != "exact"):
         collection = settle_sentences(collection, flow.run_tasks)
     return Parts(collection)

@@ -1,4 +1,4 @@
-"""Signatures: what a sentence type is known by."""
+"""Signatures: what represents a sentence type in comparisons."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The one interface of signatures: a file beside this one adds a signature, named like its file.
+"""The interface of signatures: a file beside this one adds a signature with the name of the file.
 
-A module `NAME.py` holds `SIGNATURE`, an object with `key` (one hash a type: equal keys match) or `hashes` (a set of hashes a
-type: sets match by Jaccard similarity). Both get the tokens of all types, the settings and, if the signature asks for it,
-the vocabulary with its document counts.
+A module `NAME.py` has `SIGNATURE`, an object with `key` (one hash per type: equal keys match) or `hashes` (a set of hashes per
+type: sets match by Jaccard similarity). Both receive the tokens of all types, the settings and, if the signature needs it, the
+vocabulary with its document counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 @runtime_checkable
 class KeySignature(Protocol):
-    """One hash a type; 0 means that the type is known by nothing and matches nothing."""
+    """One hash per type; 0 means that the type matches nothing."""
 
     needs_vocabulary: bool
 
@@ -31,7 +31,7 @@ class KeySignature(Protocol):
 
 @runtime_checkable
 class SetSignature(Protocol):
-    """A set of hashes a type; an empty set matches nothing."""
+    """A set of hashes per type; an empty set matches nothing."""
 
     needs_vocabulary: bool
 

@@ -1,4 +1,4 @@
-"""`exact`: the canonical tokens in their order, nothing else."""
+"""`exact`: the canonical tokens in order."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 
 class Exact:
-    """A type is known by itself: only equal sentences match."""
+    """A type is its own signature: only equal sentences match."""
 
     needs_vocabulary = False
 
     def key(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> NDArray[np.uint64]:
-        """Return the digests of the types; 0 would mean that a type is known by nothing, and becomes 1."""
+        """Return the digests of the types; 0, which would match nothing, becomes 1."""
         return np.maximum(digest_tokens(types.tokens, types.first), np.uint64(1))
 
 

@@ -1,4 +1,4 @@
-"""`fingerprint`: one hash of the sorted words, repeats kept, without the words of too many documents (Yoon et al.)."""
+"""`fingerprint`: one hash of the sorted words with repeats, without words in too many documents (Yoon et al.)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 
 class Fingerprint:
-    """A type is known by its sorted words less the common ones: it survives changed order and changed little words."""
+    """The signature is the sorted words without common ones: it survives changed order and changed function words."""
 
     needs_vocabulary = True
 
     def key(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> NDArray[np.uint64]:
-        """Return the hash of the kept words; nothing where none is left."""
+        """Return the hash of the kept words; 0 if none is left."""
         assert vocabulary is not None
         keep = vocabulary.document_counts <= most_documents(config, vocabulary.n_documents)
         keep &= ~vocabulary.is_stop
@@ -28,9 +28,9 @@ class Fingerprint:
 
 
 def most_documents(config: SignaturesConfig, n_documents: int) -> int:
-    """Return the number of documents that a word may stand in, of so many, to be kept."""
+    """Return the largest number of documents that a kept word may occur in."""
     share = Fraction(str(config.max_document_share))  # exact: 0.58 of 50 documents are 29
-    # In a handful of documents every word is in most of them, and a share says nothing.
+    # In a handful of documents, every word is in most of them, and a share means nothing.
     return int(max(share * n_documents, 0 if config.paper else 10))
 
 

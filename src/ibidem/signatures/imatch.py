@@ -1,4 +1,4 @@
-"""`imatch`: one hash of the distinct words whose idf lies in a range (PDC-MR: 0.1 to 1)."""
+"""`imatch`: one hash of the distinct words whose idf is in a range (PDC-MR: 0.1 to 1)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 
 class IMatch:
-    """A type is known by its distinct words that are neither too common nor too rare, idf = log(N/df) / log N over documents.
+    """The signature is the distinct words that are neither too common nor too rare, by idf = log(N/df) / log N over documents.
 
-    A type without such a word is known by nothing; taken as printed, all such types would share one key.
+    A type without such a word matches nothing; by the paper's definition, all such types would share one key.
     """
 
     needs_vocabulary = True

@@ -1,4 +1,4 @@
-"""Kernels of the signatures: types, vocabulary, and the hashes that types are known by."""
+"""Kernels of the signatures: types, vocabulary, and the hashes that represent types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ibidem.execution.compiler import growing_kernel, inner_kernel, outer_kernel
 
 @outer_kernel
 def number_types(packed, digests, row_bits, type_of_row):
-    """Give all rows of one digest the same provisional type, the first row's number; `packed` holds sorted (digest, row)."""
+    """Give all rows of one digest the same provisional type, the first row's number; `packed` has sorted (digest, row)."""
     row_mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
     n = len(packed)
     i = 0
@@ -20,7 +20,7 @@ def number_types(packed, digests, row_bits, type_of_row):
         while j < n and packed[j] & ~row_mask == head:
             row = np.int64(packed[j] & row_mask)
             type_of_row[row] = row
-            # Nearly always the first member; the loop tells apart digests that share their high bits.
+            # Nearly always the first member; the loop separates digests that share their high bits.
             for k in range(i, j):
                 other = np.int64(packed[k] & row_mask)
                 if type_of_row[other] == other and digests[other] == digests[row]:
@@ -41,13 +41,13 @@ def dense_types(type_of_row, first_rows):
             type_of_row[row] = n_types
             n_types += 1
         else:
-            type_of_row[row] = type_of_row[head]  # the head comes earlier and is numbered already
+            type_of_row[row] = type_of_row[head]  # the head comes earlier and is already numbered
     return n_types
 
 
 @inner_kernel
 def _slot_of(token, slots, hashes):
-    """Slot of a token in a table of open addressing, or the free slot where it belongs; -1 marks a free slot."""
+    """Return the slot of a token in an open-addressing table, or the free slot where it belongs; -1 marks a free slot."""
     mask = np.uint64(len(slots) - 1)
     slot = (token * GOLDEN >> np.uint64(20)) & mask
     while slots[slot] >= 0 and hashes[slots[slot]] != token:
@@ -100,7 +100,7 @@ def shift_numbers(tokens, prefix_bits, starts, ids):
 
 @outer_kernel
 def count_documents(ids, first, type_of_sentence, document, counts, document_counts, last_document):
-    """Count by word the occurrences and the documents; sentences come in reading order, `last_document` is all -1."""
+    """Count occurrences and documents per word; sentences are in reading order, `last_document` is initially all -1."""
     for sentence in range(len(type_of_sentence)):
         t = type_of_sentence[sentence]
         d = document[sentence]
@@ -114,9 +114,9 @@ def count_documents(ids, first, type_of_sentence, document, counts, document_cou
 
 @growing_kernel
 def hash_kept_words(tokens, first, ids, keep, distinct, hash_empty, keys):
-    """One key a type: the hash of its kept words in sorted order, repeated words once if `distinct`; 0 where none is left.
+    """Write one key per type: the hash of its kept words in sorted order, repeated words once if `distinct`; 0 if none is left.
 
-    Sorting by hash serves as well as by letters: it only has to be the same everywhere.
+    Sorting by hash is as good as alphabetically: the order only has to be the same everywhere.
     """
     for t in range(len(first) - 1):
         kept = np.empty(first[t + 1] - first[t], np.uint64)
@@ -135,7 +135,7 @@ def hash_kept_words(tokens, first, ids, keep, distinct, hash_empty, keys):
 
 @outer_kernel
 def hash_shingles(tokens, first, size, short_whole, hashes, hash_first):
-    """Hashes of `size` tokens in a row; a shorter sentence gives one shingle of all its tokens, or none."""
+    """Write the hashes of `size` consecutive tokens; a shorter sentence gives one shingle of all its tokens, or none."""
     n = 0
     hash_first[0] = 0
     for t in range(len(first) - 1):
@@ -160,7 +160,7 @@ def hash_shingles(tokens, first, size, short_whole, hashes, hash_first):
 
 @outer_kernel
 def hash_spots(tokens, first, ids, is_antecedent, is_skipped, distance, chain, fewest, hashes, hash_first):
-    """Hashes of an antecedent and the `chain` words that follow it, each the `distance`-th after the one before.
+    """Write the hashes of an antecedent and the `chain` words that follow it, each the `distance`-th after the last.
 
     Skipped words are no links and do not count as steps, but may be antecedents. Where the sentence ends before the chain
     does, at least `fewest` links make a spot.

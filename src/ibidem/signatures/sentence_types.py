@@ -1,4 +1,4 @@
-"""Types: all sentences with the same canonical tokens are one type, and everything costly is done once a type."""
+"""Types: all sentences with the same canonical tokens are one type, and everything costly is done once per type."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from ibidem.sentences import tokenise_spans
 from ibidem.signatures import kernels
 
 NO_WORDS: NDArray[np.uint64] = np.empty(0, np.uint64)
-_PREFIX_BITS = 2  # fixed, so that numbers do not depend on how many workers count
+_PREFIX_BITS = 2  # fixed, so that numbers do not depend on the number of workers
 
 
 @dataclass(frozen=True)
 class SentenceTypes:
-    """`of_sentence`: the type of each sentence; `first_sentence`: the first one of each type. Types rise in reading order."""
+    """`of_sentence`: the type of each sentence; `first_sentence`: the first one of each type. Types are numbered in reading
+    order.
+    """
 
     of_sentence: NDArray[np.int32]
     first_sentence: NDArray[np.int64]
@@ -43,7 +45,7 @@ class TypeTokens:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The distinct tokens. `ids[i]` is the word of token i; `hashes`, `counts` and `document_counts` go by word.
+    """The distinct tokens. `ids[i]` is the word of token i; `hashes`, `counts` and `document_counts` are per word.
 
     `stops` are the hashes of words that do not count, whether they occur or not.
     """
@@ -68,7 +70,7 @@ def collapse_sentences(digests: NDArray[np.uint64]) -> SentenceTypes:
     row_mask = np.uint64((1 << row_bits) - 1)
     packed = digests & ~row_mask
     packed |= np.arange(n, dtype=np.uint64)
-    packed.sort()  # one word holds the digest's high bits and the row: far faster than sorting row numbers by digest
+    packed.sort()  # one machine word has the digest's high bits and the row: far faster than sorting rows by digest
     of_sentence = np.empty(n, np.int32)
     kernels.number_types(packed, digests, row_bits, of_sentence)
     del packed
@@ -98,7 +100,7 @@ def type_tokens(collection: Collection, types: SentenceTypes, run_tasks: RunTask
 
 @dataclass(frozen=True)
 class NumberedHashes:
-    """Distinct hashes: occurrence i is number `ids[i]`; `hashes` and `counts` go by number."""
+    """Distinct hashes: occurrence i is number `ids[i]`; `hashes` and `counts` are per number."""
 
     ids: NDArray[np.int32]
     hashes: NDArray[np.uint64]
@@ -127,7 +129,7 @@ def count_vocabulary(
     n_documents: int,
     run_tasks: RunTasks = in_turn,
 ) -> Vocabulary:
-    """Number the distinct tokens and count how often, and in how many documents, each one stands in the collection."""
+    """Number the distinct tokens, and count how often and in how many documents of the collection each one occurs."""
     numbered = number_hashes(types.tokens, run_tasks)
     n = len(numbered.hashes)
     counts, document_counts = np.zeros(n, np.int64), np.zeros(n, np.int32)

@@ -11,7 +11,7 @@ from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 
 class Shingles:
-    """A type is known by its distinct shingles; a shorter one by all its words at once (as printed: by nothing)."""
+    """The signature is the distinct shingles; for a shorter type, all its words at once (in the paper: nothing)."""
 
     needs_vocabulary = False
 

@@ -13,7 +13,7 @@ from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 
 class SpotSigs:
-    """A type is known by its spots: an antecedent, and the words that follow it.
+    """The signature is the spots: an antecedent, and the words that follow it.
 
     `antecedents` is a count of the most frequent words, a list of words, or `auto`: every word begins a spot. Chains skip stop
     words, which are a list of their own: whether a word begins spots has no part in whether chains skip it. So more

@@ -8,7 +8,7 @@ from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 
 class Words:
-    """A type is known by its distinct words: order and repeats play no part."""
+    """The signature is the distinct words: order and repeats do not matter."""
 
     needs_vocabulary = False
 

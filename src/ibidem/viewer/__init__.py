@@ -1,1 +1,1 @@
-"""Views: what people look at. Pairs, passages, families, one document; as one page to send on, or page by page in the app."""
+"""Views of results: pairs, passages, families, documents; as a single page to share, or served by the web app."""

@@ -1,7 +1,7 @@
 """The charts of the report and of the web app, made by Altair, and the script that draws them.
 
-The specifications hold no data: each names the data sets which the scripts in `assets` fill and change. Colours come from the
-style sheet, which knows whether the page is light or dark, so that the ones given here only matter where there is none.
+The specifications contain no data: each names data sets that the scripts in `assets` fill and change. Colours come from the
+style sheet, which handles light and dark pages; those given here only matter without it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _FONT = "system-ui, sans-serif"
 
 
 def chart_specs() -> dict[str, Any]:
-    """Return the Vega-Lite specification of every chart by its name.
+    """Return the Vega-Lite specification of every chart by name.
 
     Data sets: `bars` (start, end, count, base, is_kept) and `cut` (value) of the distributions; `lanes`, `dots`, `ordered`,
     `unordered`, `heads` of the flow; `edges`, `nodes`, `labels_left`, `labels_right` of the network.
@@ -30,12 +30,12 @@ def chart_specs() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def vega_script() -> str:
-    """Return the classic script that defines `window.vegaEmbed`, and nothing else that is global.
+    """Return a classic script that defines `window.vegaEmbed` and no other global name.
 
-    It is made by vl-convert, whose wheel carries Vega, Vega-Lite and Vega-Embed, so no network is needed. The version of
-    Vega-Lite is the one Altair's specifications are written for (vl-convert counts major and minor numbers only). The bundle
-    is the body of a module; as a classic script it would leave hundreds of names of one letter behind, hence the function
-    around it. A page can hold it in a script element as it is: it has no end tag in it, which is made sure of.
+    It comes from vl-convert, whose wheel contains Vega, Vega-Lite and Vega-Embed, so no network is needed. The Vega-Lite
+    version is the one that Altair's specifications are written for (vl-convert knows only major and minor numbers). The bundle
+    is the body of a module; a function around it keeps its hundreds of one-letter names out of the page. It can go into a
+    script element unchanged: this function checks that it contains no end tag.
     """
     import altair as alt
     import vl_convert
@@ -47,9 +47,9 @@ def vega_script() -> str:
 
 
 def _distribution(unit: str) -> dict[str, Any]:
-    """Return bars over how alike or how long, those below the cut-off pale, and a line where the cut-off is.
+    """Return a histogram of similarity or length: bars below the cut-off are pale, and a line marks the cut-off.
 
-    Bars stand on `base` rather than on zero, because a logarithmic count, which the reader may choose, has no zero.
+    Bars start at `base`, not at zero, because the reader may choose a logarithmic scale.
     """
     import altair as alt
 
@@ -78,9 +78,9 @@ def _distribution(unit: str) -> dict[str, Any]:
 
 
 def _flow() -> dict[str, Any]:
-    """Return time from left to right, a lane for each group, and a curve from the earlier to the later document of a pair.
+    """Return a chart of time from left to right with a lane per group and a curve from each earlier to each later document.
 
-    Curves reach their lanes level, so that all heads of arrows point to the right and need no angle.
+    Curves reach their lanes horizontally, so that all arrowheads point to the right and need no angle.
     """
     import altair as alt
 
@@ -121,7 +121,7 @@ def _flow() -> dict[str, Any]:
 
 
 def _network() -> dict[str, Any]:
-    """Return nodes on a circle, joined by curves as wide as what they share; the scripts say where everything lies."""
+    """Return nodes on a circle, joined by curves whose width shows how much they share. The scripts compute the positions."""
     import altair as alt
 
     x = alt.X("x:Q", scale=alt.Scale(domain=[-1.75, 1.75], nice=False), axis=None)
@@ -150,7 +150,7 @@ def _network() -> dict[str, Any]:
 
 
 def _finished(chart: Any, height: int) -> dict[str, Any]:
-    """Return the specification of a chart that is as wide as its place and has no frame."""
+    """Return the specification of a frameless chart that fills the width of its container."""
     import altair as alt
 
     whole = chart.properties(width="container", height=height, background="transparent")

@@ -1,4 +1,4 @@
-"""Two texts side by side as one page of HTML that needs nothing else: no network, no other file."""
+"""Two texts side by side as one self-contained HTML page: no network, no other files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ibidem.model import Passage
 from ibidem.results.summary import excerpt_of
 from ibidem.viewer.side_by_side import describe_passage, describe_sharing, harmless
 
-# Hues that people with any kind of colour vision tell apart as backgrounds of black letters (Paul Tol's light scheme).
+# Hues that people with any kind of colour vision can distinguish behind black letters (Paul Tol's light scheme).
 _HUES = ("77aadd", "ee8866", "eedd88", "ffaabb", "99ddff", "44bb99", "bbcc33", "aaaa00")
 _LIGHT_GROUND, _DARK_GROUND = "ffffff", "16181c"
 _LIGHT_SHARE, _DARK_SHARE = 0.55, 0.34
 
 
 class _Mark(NamedTuple):
-    """A stretch of one text, and which passage (from 1 on) it is shown as part of; the others that hold it are named."""
+    """A stretch of one text, the passage (numbered from 1) it is shown as part of, and the other passages that contain it."""
 
     start: int
     end: int
@@ -30,10 +30,10 @@ class _Mark(NamedTuple):
 
 
 def comparison_page(passages: Sequence[Passage], name_a: str, name_b: str, text_a: str, text_b: str) -> str:
-    """Return a page that shows both texts whole, every passage in a colour and under a number, changed words underlined.
+    """Return a page with both whole texts, every passage coloured and numbered, changed words underlined.
 
-    Everything that comes from the texts and names is shown and never carried out: it is escaped, control characters are
-    replaced by their pictures, and the page forbids itself to load anything or to run any script but its own.
+    Nothing in the texts and names can run: it is escaped, control characters are replaced by visible symbols, and the page's
+    own policy forbids loading anything or running any other script.
     """
     style, script = _style(), _SCRIPT
     policy = (
@@ -62,7 +62,7 @@ def comparison_page(passages: Sequence[Passage], name_a: str, name_b: str, text_
 def _list_of(passages: Sequence[Passage], is_striped: bool) -> Iterator[str]:
     if not passages:
         return
-    striped = '; <span class="several">striped</span> text lies in several passages' if is_striped else ""
+    striped = '; <span class="several">striped</span> text is in several passages' if is_striped else ""
     yield '<nav aria-label="Passages">\n<p class="legend">Choose a passage to see it in both texts. <u>Underlined</u> words '
     yield f"differ{striped}.</p>\n<table>\n<thead><tr>"
     yield '<th scope="col">passage</th><th scope="col">how alike</th><th scope="col">left</th><th scope="col">right</th>'
@@ -77,7 +77,7 @@ def _list_of(passages: Sequence[Passage], is_striped: bool) -> Iterator[str]:
 
 
 def _pane(side: str, name: str, text: str, marks: Sequence[_Mark]) -> Iterator[str]:
-    """Yield one text, its marks one after the other: none lies in another, so that passages may overlap as they like."""
+    """Yield one text as a sequence of marks that do not nest, so that passages may overlap in any way."""
     other, place = ("b", "left") if side == "a" else ("a", "right")
     yield f'<section aria-labelledby="name-{side}">\n<h2 id="name-{side}"><bdi>{_shown(name)}</bdi></h2>\n'
     yield f'<div class="text" id="{side}" tabindex="0" role="region" aria-label="{place} text" lang="" dir="auto">'
@@ -99,11 +99,11 @@ def _pane(side: str, name: str, text: str, marks: Sequence[_Mark]) -> Iterator[s
 
 
 def _marks(side: str, passages: Sequence[Passage]) -> Iterator[_Mark]:
-    """Yield the stretches of a text that lie in passages, in reading order, without overlap.
+    """Yield the parts of a text that are in passages, in reading order, without overlap.
 
-    Where passages overlap, the one that begins last is shown, so that one inside another is seen.
+    Where passages overlap, the one that begins last is shown, so that a passage inside another stays visible.
     """
-    events: list[tuple[int, bool, int]] = []  # place, begins there, passage
+    events: list[tuple[int, bool, int]] = []  # offset, whether it begins there, passage
     changes: list[tuple[int, int, int]] = []
     for number, passage in enumerate(passages, 1):
         span = passage.a if side == "a" else passage.b
@@ -114,7 +114,7 @@ def _marks(side: str, passages: Sequence[Passage]) -> Iterator[_Mark]:
     places = sorted(cuts)
     events.sort()
     changed = sorted(changes)
-    open_ones: list[int] = []  # in the order they begin
+    open_ones: list[int] = []  # in the order of their starts
     changed_until: dict[int, int] = {}
     next_event = next_change = 0
     for start, end in pairwise(places):
@@ -134,7 +134,7 @@ def _marks(side: str, passages: Sequence[Passage]) -> Iterator[_Mark]:
 
 
 def _changed(side: str, passage: Passage) -> Iterator[tuple[int, int]]:
-    """Yield where changed words of a passage stand in the text, without the blanks after them."""
+    """Yield the positions of a passage's changed words in the text, without the spaces after them."""
     span = passage.a if side == "a" else passage.b
     for difference in passage.differences:
         start, end = (difference.a_start, difference.a_end) if side == "a" else (difference.b_start, difference.b_end)
@@ -170,7 +170,7 @@ def _hues(ground: str, share: float) -> str:
 
 
 def _style() -> str:
-    """Return the style of the page; dark where the reader's system is."""
+    """Return the style of the page, dark if the reader's system is."""
     light = _hues(_LIGHT_GROUND, _LIGHT_SHARE)
     dark = f"@media (prefers-color-scheme:dark){{:root{{{_DARK}}}{_hues(_DARK_GROUND, _DARK_SHARE)}}}"
     return f":root{{{_LIGHT}}}{light}{_LAYOUT}{dark}@media print{{{_PRINT}{light}}}"

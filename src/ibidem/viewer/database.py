@@ -1,4 +1,4 @@
-"""`view.sqlite`, the file that views are read from: its tables, and connections to it with the verdicts beside it."""
+"""`view.sqlite`, the file behind the views: its tables, and connections to it and to the verdicts beside it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 from ibidem.errors import ResourceError
 
-# What a file of another number holds is not known: it is made again.
+# A file with another number has an unknown format and is made again.
 SCHEMA = 3
-# The form of the answers that pages and programs get.
+# The format of the answers that pages and programs receive.
 ANSWER_SCHEMA = 1
 
 TABLES = """
@@ -51,7 +51,7 @@ CREATE VIRTUAL TABLE names USING fts5(id, title, name, content='', tokenize='tri
 CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='trigram');
 """
 
-# Made after the rows: that is several times as fast. Every order in which pairs are paged through has its own.
+# Made after the rows, which is several times as fast. Every order of pairs has its own index.
 INDICES = """
 CREATE INDEX documents_by_id ON documents (id);
 CREATE INDEX documents_by_name ON documents (name, number);
@@ -92,12 +92,12 @@ _VERDICTS = """
   ) WITHOUT ROWID
 """
 _MAPPED_BYTES = 256 << 20
-_MOST_SECONDS = 5.0  # that a query may take
+_MOST_SECONDS = 5.0  # for one query
 _STEPS_BETWEEN_LOOKS = 20_000
 
 
 def create(path: Path) -> sqlite3.Connection:
-    """Make the file, without indices; it is not safe against a crash while it is filled, and thrown away then."""
+    """Make the file, without indices. A crash while it is being filled may damage it; it is then discarded."""
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;")
@@ -109,20 +109,20 @@ def create(path: Path) -> sqlite3.Connection:
 
 
 def pack(text: str) -> bytes:
-    """Return a text as it is stored."""
+    """Return a text in its stored form."""
     return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
 
 
 def unpack(packed: bytes) -> str:
-    """Return a text that was stored."""
+    """Return a stored text."""
     return zlib.decompress(packed).decode("utf-8", "surrogatepass")
 
 
 class Connections:
-    """Reads rows; any thread may ask. The file is never changed: SQLite knows that, and takes no locks.
+    """Read-only connections for any thread. The file never changes, so SQLite takes no locks.
 
-    `judged` is the file of verdicts, which is made with the first of them; until then there are none. Connections are kept
-    for the next one who asks, so that there are never more than asked at once.
+    `judged` is the file of verdicts, created with the first verdict. Connections are reused, so there are never more than
+    concurrent callers.
     """
 
     def __init__(self, path: Path, verdicts: Path | None) -> None:
@@ -130,13 +130,13 @@ class Connections:
         self._verdicts = verdicts
         self._idle: list[sqlite3.Connection] = []
         self._mutex = threading.Lock()
-        self._generation = 0  # connections of an earlier one are no longer used
+        self._generation = 0  # connections of an earlier generation are not reused
         self._identity = self._identify()
-        with closing(self.connect()) as connection:  # to hear at once if something is wrong
+        with closing(self.connect()) as connection:  # to fail early if something is wrong
             self._made_of = self._key(connection)
 
     def close(self) -> None:
-        """Close all connections; those that are in use, when they are given back."""
+        """Close all connections; those in use are closed when they are returned."""
         with self._mutex:
             self._generation += 1
             idle, self._idle = self._idle, []
@@ -170,16 +170,17 @@ class Connections:
         """Return the first row of a query, if there is one."""
         try:
             rows = self.rows(query, values)
-        except OverflowError:  # a number that no row can have
+        except OverflowError:  # too large for any row number
             return None
         return rows[0] if rows else None
 
     def judge(self, change: str, values: list[Any]) -> None:
-        """Change the verdicts; sqlite3.Error if that cannot be done."""
+        """Change the verdicts; raise sqlite3.Error if that fails."""
         assert self._verdicts is not None
         connection = sqlite3.connect(self._verdicts, isolation_level=None)
         try:
-            # The end of the journal, too, has to be on disk: if it came back after a power cut, the verdict would be undone.
+            # The removal of the journal must reach the disk, too: if it reappeared after a power cut, the verdict would be
+            # undone.
             connection.execute("PRAGMA synchronous = EXTRA")
             is_new = _is_empty(connection, "main")
             connection.execute(_VERDICTS.format("main"))
@@ -187,10 +188,10 @@ class Connections:
         finally:
             connection.close()
         if is_new:
-            self.close()  # those that are open do not know of the file
+            self.close()  # open connections have not attached the file
 
     def _check_unchanged(self) -> None:
-        """Raise if the file is that of other results by now: numbers of pairs would mean others than those that were shown."""
+        """Raise if the file now belongs to other results: pair numbers would mean other pairs than those shown."""
         now = self._identify()
         if now == self._identity:
             return
@@ -204,7 +205,7 @@ class Connections:
             key = None
         if now is None or key is None or key != self._made_of:
             raise ResourceError("the results have changed since they were opened", "Start ibidem serve again.")
-        self._identity = now  # made once more, of the same results
+        self._identity = now  # made again from the same results
         self.close()
 
     def _key(self, connection: sqlite3.Connection) -> str | None:
@@ -249,13 +250,13 @@ class Connections:
 
 
 def _is_empty(connection: sqlite3.Connection, schema: str) -> bool:
-    """Say whether a database has no tables: whoever made the file was stopped before the first verdict was kept."""
+    """Return whether a database has no tables: its process was stopped before the first verdict was saved."""
     row: tuple[int] = connection.execute(f"SELECT COUNT(*) FROM {schema}.sqlite_master").fetchone()
     return row[0] == 0
 
 
 def _finish_rollback(verdicts: Path) -> None:
-    """Undo a change that a crash broke off, where that may be done: SQLite cannot do it for somebody who only reads."""
+    """Roll back a change interrupted by a crash, if the folder is writable: SQLite cannot do so for a read-only connection."""
     journal = verdicts.with_name(f"{verdicts.name}-journal")
     if journal.exists() and os.access(verdicts, os.W_OK) and os.access(verdicts.parent, os.W_OK):
         with closing(sqlite3.connect(verdicts, isolation_level=None)) as connection:

@@ -1,4 +1,4 @@
-"""Passages put together by the two documents they are in: how much these share, pair by pair and over all of them."""
+"""Passages grouped by their two documents: how much each pair shares, and the distributions over all pairs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BINS = 40
 
 @dataclass(frozen=True)
 class PassageColumns:
-    """Passages as columns; `a` and `b` are numbers of documents, kinds and directions those of `KINDS` and `DIRECTIONS`."""
+    """Passages as columns; `a` and `b` are document numbers; kinds and directions index `KINDS` and `DIRECTIONS`."""
 
     a: Numbers
     b: Numbers
@@ -42,14 +42,14 @@ class PassageColumns:
 
     @property
     def places(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Document, start and end of all places: first those in a, then those in b."""
+        """Document, start and end of all places: those in a first, then those in b."""
         sides = ((self.a, self.b), (self.a_start, self.b_start), (self.a_end, self.b_end))
         document, start, end = (np.concatenate(side) for side in sides)
         return document, start, end
 
     @classmethod
     def of(cls, table: pa.Table, a: Numbers, b: Numbers) -> PassageColumns:
-        """Return the columns of a table of the schema PASSAGES, whose documents have these numbers."""
+        """Return the columns of a table with the schema PASSAGES, whose documents have these numbers."""
         places = {name: _numbers(table, name) for name in ("a_start", "a_end", "b_start", "b_end", "n_sentences")}
         similarity = table["similarity"].cast(pa.float64()).to_numpy()
         kind, direction = _codes(table["kind"], KINDS), _codes(table["direction"], DIRECTIONS)
@@ -58,7 +58,7 @@ class PassageColumns:
 
 @dataclass(frozen=True)
 class PairColumns:
-    """Pairs of documents as columns. `first` are the rows of their first passages, and the number of all passages."""
+    """Pairs of documents as columns. `first` has the row of each pair's first passage, and last the number of passages."""
 
     first: Numbers
     a: Numbers
@@ -77,21 +77,21 @@ class PairColumns:
 
     @property
     def coverage(self) -> Shares:
-        """The larger coverage of the two; where one is not known, the other."""
+        """The larger of the two coverages; if one is unknown, the other."""
         return np.fmax(self.coverage_a, self.coverage_b)
 
     @property
     def interest(self) -> Shares:
-        """How much a pair is worth a look: many characters in common, and much of one of the two texts."""
+        """How interesting a pair is: many characters in common, and much of one of the two texts."""
         known = np.where(np.isnan(self.coverage), 1.0, self.coverage)
         interest: Shares = np.log1p(self.shared) * np.sqrt(known)
         return interest
 
 
 def pair_up(passages: PassageColumns, n_chars: Numbers, times: Numbers) -> tuple[PassageColumns, PairColumns]:
-    """Return the passages pair by pair, each pair's in the order of a, and the pairs in the order of their documents.
+    """Return the passages grouped by pair, ordered by their place in a, and the pairs in the order of their documents.
 
-    `n_chars` and `times` are those of the documents; -1 and `NO_TIME` where they are not known.
+    `n_chars` and `times` are those of the documents; -1 and `NO_TIME` if not known.
     """
     order = np.lexsort((passages.b_start, passages.a_start, passages.b, passages.a))
     passages = passages.take(order)
@@ -105,7 +105,7 @@ def pair_up(passages: PassageColumns, n_chars: Numbers, times: Numbers) -> tuple
     lengths = np.maximum(passages.a_end - passages.a_start, passages.b_end - passages.b_start)
     weights = np.maximum(lengths, 1)
     similarity = np.bincount(pair, weights * passages.similarity, len(a)) / np.maximum(np.bincount(pair, weights, len(a)), 1)
-    # The longest passage speaks for its pair: last in this order, the first of equally long ones.
+    # The longest passage represents its pair: it sorts last; of equally long ones, the first does.
     longest = np.lexsort((-np.arange(len(pair)), lengths, pair))[first[1:] - 1]
     pairs = PairColumns(
         first, a, b, np.maximum(covered_a, covered_b), lengths[longest], np.minimum(similarity, 1.0),
@@ -116,7 +116,7 @@ def pair_up(passages: PassageColumns, n_chars: Numbers, times: Numbers) -> tuple
 
 
 def days_between(one: Numbers, other: Numbers) -> Shares:
-    """Return how many days lie between moments; NaN where one of them is not known."""
+    """Return the days between moments; NaN if one of them is not known."""
     both = (one != NO_TIME) & (other != NO_TIME)
     return np.where(both, np.abs(np.where(both, one, 0) - np.where(both, other, 0)) / _DAY_MICROSECONDS, np.nan)
 
@@ -142,12 +142,12 @@ def _counted(values: NDArray[np.float64], edges: NDArray[np.float64]) -> dict[st
 
 
 def _covered(pair: Numbers, start: Numbers, end: Numbers, n_pairs: int) -> Numbers:
-    """Return how many characters the spans of each pair cover; what several cover counts once."""
+    """Return how many characters the spans of each pair cover; overlaps count once."""
     if not len(pair):
         return np.zeros(n_pairs, np.int64)
     order = np.lexsort((end, start, pair))
     pair, start, end = pair[order], start[order], end[order]
-    # Every pair gets a stretch of its own, so that what was covered before never reaches into the next one.
+    # Every pair gets its own range of positions, so that no span reaches into the next pair.
     origin = pair * (int(end.max()) + 1)
     reached = np.maximum.accumulate(origin + end)
     before = np.concatenate([[0], reached[:-1]])
@@ -165,7 +165,7 @@ def _numbers(table: pa.Table, name: str) -> Numbers:
 
 
 def _codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> Numbers:
-    """Return the numbers of words; one that is not known counts as the first."""
+    """Return the numbers of words; an unknown word counts as the first."""
     codes: Any = pa.compute.index_in(column.cast(pa.string()), value_set=pa.array(words))
     numbers: Numbers = codes.fill_null(0).to_numpy().astype(np.int64)
     return numbers

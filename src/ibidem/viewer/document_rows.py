@@ -1,4 +1,4 @@
-"""The documents of the views: who they are, and the texts of those that are spoken of."""
+"""The documents of the views, and the texts of those that appear in the results."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MICROSECONDS = 1_000_000
 
 
 class DocumentsAdded:
-    """Adds the documents of a run to the table of documents, and knows their numbers and what else is asked of them.
+    """Adds the documents of a run to the table of documents, and knows their numbers and properties.
 
-    `times`, `n_chars` and `groups` go by number; NO_TIME and -1 where nothing is known. `why_no_texts` says what kept texts
-    from being read, `n_changed` counts those that are no longer as they were.
+    `times`, `n_chars` and `groups` are indexed by number; NO_TIME and -1 mean unknown. `why_no_texts` says why texts could not
+    be read; `n_changed` counts texts that have changed.
     """
 
     def __init__(self, material: Material, connection: sqlite3.Connection) -> None:
@@ -43,14 +43,14 @@ class DocumentsAdded:
         self.n_changed = 0
 
     def add_all(self) -> None:
-        """Read the documents one after the other, and add them; those that are spoken of and cannot be read come last."""
+        """Read the documents one by one and add them; last come those in the results that could not be read."""
         material = self.material
         mentioned = _mentioned(material)
         known_rows = _rows_by_id(material.documents)
         seen: set[str] = set()
         try:
             for document in material.read_documents():
-                if document.is_reference is None:  # named by the user: on whichever side it is spoken of
+                if document.is_reference is None:  # named by the user: on the side where it appears in the results
                     if document.id not in known_rows and document.id not in mentioned:
                         continue
                     document = document._replace(is_reference=self._side_of(document.id, known_rows, seen))
@@ -61,21 +61,21 @@ class DocumentsAdded:
         if material.named and not self.times:
             self.why_no_texts.append(f"none of the documents of this run is in {', '.join(material.named)}")
         known = {side: set(ids) for side, ids in self.ids.items()}
-        # What the tables speak of and no input holds any more.
+        # Documents in the tables that no input contains any more.
         sides = [(name, False) for name in known_rows] + [(name, side) for name, side in _sides(material)]
         for name, side in sides:
             if name not in known[side]:
                 known[side].add(name)
                 self._add_document(ReadDocument(name, "", None, None, None, side), known_rows, False)
         self.connection.executemany("INSERT INTO groups VALUES (?, ?)", ((n, g) for g, n in self.group_numbers.items()))
-        self.ranks = np.empty(len(self.names), np.int64)  # the order of the names that are shown
+        self.ranks = np.empty(len(self.names), np.int64)  # the order of displayed names
         self.ranks[np.argsort(np.array(self.names, object), kind="stable")] = np.arange(len(self.names))
         ranks = zip(self.ranks.tolist(), range(len(self.names)), strict=True)
         self.connection.executemany("UPDATE documents SET name = ? WHERE number = ?", ranks)
         self._add_cleaned_texts()
 
     def _side_of(self, name: str, known_rows: dict[str, tuple[Any, ...]], seen: set[str]) -> bool:
-        """Return the side of a document that the user names: an id that comes twice is on both, the input first."""
+        """Return the side of a document named by the user: an id that occurs twice is on both sides, the input first."""
         is_reference = self.material.is_against and (name not in known_rows or name in seen)
         seen.add(name)
         return is_reference
@@ -87,7 +87,7 @@ class DocumentsAdded:
         n_chars, n_sentences, reused, first, cluster = row or (None, None, None, None, None)
         text = document.text
         if text and (len(text) != n_chars if n_chars is not None else len(text) < self.last_ends.get((document.id, side), 0)):
-            self.n_changed += 1  # offsets would not fit
+            self.n_changed += 1  # offsets would not match
             text = ""
         n_chars = len(text) if text else n_chars
         moment = None if document.time is None else _microseconds(document)
@@ -114,12 +114,12 @@ class DocumentsAdded:
         )
 
     def _add_cleaned_texts(self) -> None:
-        """Take the texts of pages of HTML from the results, where they could not be read again."""
+        """Take the texts of HTML pages from the results if they could not be read again."""
         if self.material.texts is None:
             return
         numbers = {side: dict(zip(self.ids[side], self.numbers[side], strict=True)) for side in (False, True)}
         for name, text in zip(*(self.material.texts[c].to_pylist() for c in ("id", "text")), strict=True):
-            # In reading order: an id that comes twice is that of an input, then that of the reference.
+            # In reading order: of two equal ids, the first is the input's, the second the reference's.
             number = numbers[False].pop(name, None)
             number = numbers[True].get(name) if number is None else number
             if number is not None and not self.has_text[number] and self.n_chars[number] in (-1, len(text)):
@@ -130,7 +130,7 @@ class DocumentsAdded:
                 )
 
     def numbers_of(self, names: pa.ChunkedArray, is_reference: bool) -> Numbers:
-        """Return the numbers of documents by their ids on one side; on the other side for those that are not there."""
+        """Return the numbers of documents by id on one side; for ids not found there, those on the other side."""
         side = is_reference and self.material.is_against
         return np.where((found := self._numbers_on(names, side)) >= 0, found, self._numbers_on(names, not side))
 
@@ -147,7 +147,7 @@ def _microseconds(document: ReadDocument) -> int:
 
 
 def _mentioned(material: Material) -> set[str]:
-    """Return the ids of documents that are spoken of; only their texts are kept."""
+    """Return the ids of documents in the results; only their texts are stored."""
     names = {name for name, _ in _sides(material)}
     if material.repeats is not None:
         for places in material.repeats["places"]:
@@ -156,7 +156,7 @@ def _mentioned(material: Material) -> set[str]:
 
 
 def _sides(material: Material) -> Iterator[tuple[str, bool]]:
-    """Yield the ids of all documents that pairs name, each with its side."""
+    """Yield the ids of all documents in pairs, each with its side."""
     for table in (material.passages, material.duplicates):
         if table is not None:
             for column in ("a_id", "b_id"):
@@ -165,7 +165,7 @@ def _sides(material: Material) -> Iterator[tuple[str, bool]]:
 
 
 def _last_ends(material: Material) -> dict[tuple[str, bool], int]:
-    """Return by id and side where the last passage of a document ends."""
+    """Return where the last passage of each document ends, by id and side."""
     ends: dict[tuple[str, bool], int] = {}
     table = material.passages
     for side in ("a", "b") if table is not None else ():

@@ -1,4 +1,4 @@
-"""What views are made of: the tables of a run, and the texts behind them, from a folder of results or from memory."""
+"""The material for views: the tables of a run and their texts, from a results folder or from memory."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
@@ -19,11 +20,13 @@ from ibidem.config import FORMATS
 from ibidem.errors import InputError
 from ibidem.formats import is_changed, read, sources_described
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, PASSAGES, REPEATS
+from ibidem.results.cleaned_objects import are_objects
+from ibidem.results.cleaning_result import CleaningResult
 
 if TYPE_CHECKING:
     from ibidem.results.result import RunResult
 
-# Fields that hold the title of a document, the first of them that is there.
+# Fields with the title of a document; the first one present counts.
 _TITLE_FIELDS = ("title", "headline", "subject", "name")
 _MOST_TITLE_CHARS = 300
 _TEXTS = pa.schema([pa.field("id", pa.large_string()), pa.field("text", pa.large_string())])
@@ -31,7 +34,7 @@ _KEPT_TEXTS = [pa.field("a_text", pa.large_string()), pa.field("b_text", pa.larg
 
 
 class ReadDocument(NamedTuple):
-    """A document as it was read; `is_reference` says on which side it is, None if that is not known."""
+    """A document as read; `is_reference` is its side, None if not known."""
 
     id: str
     text: str
@@ -43,7 +46,7 @@ class ReadDocument(NamedTuple):
 
 @dataclass(frozen=True)
 class Material:
-    """The tables of a run, and the documents they speak of. A run has passages, or duplicates."""
+    """The tables of a run and their documents. A run has either passages or duplicates."""
 
     title: str
     run: Mapping[str, Any]
@@ -57,10 +60,11 @@ class Material:
     hits: pa.Table | None = None
     collection: Documents | None = None
     named: Sequence[str] = field(default_factory=tuple)
+    objects: Sequence[Any] = field(default_factory=tuple)  # inputs that are Python objects, to be read again
 
     @property
     def verb(self) -> str:
-        """What was done."""
+        """The verb of the run."""
         if self.hits is not None:
             return "query"
         return "cluster" if self.duplicates is not None else "compare" if self.documents is None else "find"
@@ -70,16 +74,18 @@ class Material:
         """Whether the documents of one side were compared with those of another."""
         if self.collection is not None:
             return self.collection.has_reference
-        if self.hits is not None:  # the index is the other side, and its texts are not known
+        if self.hits is not None:  # the other side is the index, which has no texts
             return True
         return any(entry.get("reference") for entry in self.run.get("inputs", ()))
 
     def read_documents(self) -> Iterator[ReadDocument]:
-        """Yield the documents, in reading order, as far as they can be read; an IbidemError says why there are no more."""
+        """Yield the documents in reading order as far as they can be read; an IbidemError says why reading stopped."""
         if self.collection is not None:
             yield from _in_memory(self.collection)
         elif self.named:
             yield from _read(list(self.named), self._config, None)
+        elif self.objects:
+            yield from _read(list(self.objects), self._config, False)
         else:
             for is_reference in (False, True):
                 sources, _ = self._sources(is_reference)
@@ -87,14 +93,14 @@ class Material:
 
     def missing_inputs(self) -> list[str]:
         """Return which inputs cannot be read again, in words."""
-        if self.collection is not None or self.named:
+        if self.collection is not None or self.named or self.objects:
             return []
         missing = (name for side in (False, True) for name in self._sources(side)[1])
         return ["standard input cannot be read again" if name == "-" else f"{name} cannot be found" for name in missing]
 
     def changed_inputs(self) -> list[str]:
         """Return which inputs are not as they were, as far as size and time of change tell."""
-        if self.collection is not None or self.named:
+        if self.collection is not None or self.named or self.objects:
             return []
         folder, described = str(self.run.get("folder", "")), self.run.get("inputs", ())
         known = [entry for entry in described if {"modified", "path"} <= entry.keys()]
@@ -123,27 +129,51 @@ def _read(inputs: Any, settings: Mapping[str, Any], is_reference: bool | None) -
     for document in read(inputs, on_skip=lambda record: None, **settings):
         titles = (document.fields.get(name) for name in _TITLE_FIELDS)
         title = next((t.strip()[:_MOST_TITLE_CHARS] for t in titles if isinstance(t, str) and t.strip()), None)
-        if title is not None:  # unlike texts, other fields may hold what UTF-8 cannot write
+        if title is not None:  # unlike texts, other fields may contain what UTF-8 cannot encode
             title = title.encode("utf-8", "replace").decode("utf-8")
         time = document.time if isinstance(document.time, datetime) else None
         yield ReadDocument(document.id, document.text, time, document.group, title, is_reference)
 
 
 def material_of_result(result: RunResult[Any]) -> Material:
-    """Return what a result in memory gives to look at; the texts are those it holds, or are read again from its inputs."""
+    """Return the material of a result in memory; texts come from the result, or are read again from its inputs."""
     names = ("passages", "documents", "repeats", "duplicates", "clusters")
     tables = {name: result.backing.table(name).read() for name in names if result.backing.has(name)}
     collection = result.backing.documents
-    # Inputs on disk have titles, too, which are not kept in memory.
+    # Inputs on disk also have titles, which are not kept in memory.
     is_held = isinstance(collection, Collection) and any(entry.get("kind") for entry in result.inputs)
     skipped = [asdict(record) for record in result.skipped]
-    return Material("Text reuse", result.run(), skipped, **tables, collection=collection if is_held else None)
+    title, objects = "Text reuse", cast("Sequence[Any]", ())
+    if isinstance(result, CleaningResult):
+        title, objects = "Text that dedup removes", result.copies.original if are_objects(result.copies.original) else ()
+        tables = removed_pairs(result.backing.table("removed").read(), result.config.cleaning.level)
+    return Material(title, result.run(), skipped, **tables, collection=collection if is_held else None, objects=objects)
+
+
+def removed_pairs(removed: pa.Table, level: str) -> dict[str, pa.Table]:
+    """Return what is removed as pairs of documents, or as passages: what is removed, and what stays for it.
+
+    How much of a document is in the other is estimated: by their lengths and by how similar they are.
+    """
+    similarity = removed["similarity"].fill_null(1.0)
+    if level == "document":
+        share, a, b = (np.asarray(column, np.float64) for column in (similarity, removed["end"], removed["matched_end"]))
+        common = share / (1 + share) * (a + b)
+        contained = (np.minimum(1.0, common / np.maximum(1, length)) for length in (a, b))
+        columns = [removed["id"], removed["matched_id"], share, *contained]
+        return {"duplicates": pa.table(columns, names=DUPLICATES.names)}
+    kind = pa.array(np.where(np.asarray(similarity) == 1.0, "exact", "near"))
+    columns = [
+        *(removed[name] for name in ("id", "start", "end", "matched_id", "matched_start", "matched_end")),
+        removed["n_sentences"].fill_null(1), similarity, kind, pa.array(["unknown"] * removed.num_rows, pa.string()),
+    ]  # fmt: skip
+    return {"passages": pa.table(columns, names=PASSAGES.names).cast(PASSAGES)}
 
 
 def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
-    """Return what a folder of results gives to look at; `named` are the documents, if not those that `run.json` names."""
+    """Return the material of a results folder; `named` are the documents, if not those in `run.json`."""
     run = read_run(folder)
-    tables = {
+    tables: dict[str, Any] = {
         "passages": _table(folder, "passages", PASSAGES, _KEPT_TEXTS),
         "documents": _table(folder, "documents", DOCUMENTS),
         "repeats": _table(folder, "repeats", REPEATS),
@@ -160,7 +190,7 @@ def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
 
 
 def read_run(folder: Path) -> dict[str, Any]:
-    """Return what `run.json` of a folder of results says; InputError if there is none."""
+    """Return the content of `run.json` in a results folder; raise InputError if there is none."""
     if not folder.is_dir():
         if folder.exists():
             raise InputError(f"{folder} is a file", "Give the folder that `ibidem find`, `compare --pairs` or `cluster` wrote.")
@@ -183,12 +213,12 @@ def read_run(folder: Path) -> dict[str, Any]:
 
 
 def table_paths(folder: Path) -> list[Path]:
-    """Return the tables of a folder of results, in any format."""
+    """Return the paths of the tables in a results folder, in any format."""
     return sorted(path for path in folder.iterdir() if path.suffix.removeprefix(".") in FORMATS)
 
 
 def _table(folder: Path, name: str, schema: pa.Schema, optional: Sequence[pa.Field] = ()) -> pa.Table | None:
-    """Return a table of a folder in the given schema, whatever its format; None if there is none."""
+    """Return a table of a folder in the given schema, from any format; None if there is none."""
     for suffix in FORMATS:
         path = folder / f"{name}.{suffix}"
         if path.exists():
@@ -203,18 +233,18 @@ def _read_table(path: Path, suffix: str, schema: pa.Schema, optional: Sequence[p
     flat = {f.name: pa.large_string() if pa.types.is_nested(f.type) else _plain(f.type) for f in (*schema, *optional)}
     file_format: Any = "parquet"
     if suffix == "csv":
-        # The types are given: an id that looks like a number is none.
+        # Types are given explicitly: an id that looks like a number stays text.
         convert = pyarrow.csv.ConvertOptions(column_types=flat, strings_can_be_null=True, quoted_strings_can_be_null=False)
         parse, block = pyarrow.csv.ParseOptions(newlines_in_values=True), pyarrow.csv.ReadOptions(block_size=16 << 20)
         file_format = pyarrow.dataset.CsvFileFormat(convert_options=convert, parse_options=parse, read_options=block)
-    if suffix == "jsonl":  # not by Arrow, which takes ids for dates
+    if suffix == "jsonl":  # not by Arrow, which parses some ids as dates
         table = pa.Table.from_pylist(records) if (records := list(_records(path))) else schema.empty_table()
     else:
         table = pyarrow.dataset.dataset(path, format=file_format).to_table()
     columns = {}
     for wanted in (*schema, *(f for f in optional if f.name in table.column_names)):
         column = table[wanted.name]
-        if pa.types.is_nested(wanted.type) and not pa.types.is_nested(column.type):  # CSV holds nested values as JSON
+        if pa.types.is_nested(wanted.type) and not pa.types.is_nested(column.type):  # CSV stores nested values as JSON
             column = pa.chunked_array([[json.loads(value) for value in column.to_pylist()]], wanted.type)
         if column.null_count and not wanted.nullable:
             raise ValueError(f"the column {wanted.name} has rows without a value")
@@ -234,7 +264,7 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    """Return the type of the values, for a dictionary that of its words."""
+    """Return a type; for a dictionary, the type of its values."""
     return pa.large_string() if pa.types.is_dictionary(kind) else kind
 
 

@@ -1,4 +1,4 @@
-"""The page itself: one file that holds everything, or the frame that the app fills."""
+"""The page itself: one file with everything in it, or the frame that the app fills."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HEAD = """<!DOCTYPE html>
 
 
 def report_page(data: dict[str, Any]) -> str:
-    """Return a report as one page that needs nothing else: no network, no other file, and no script but its own."""
+    """Return a report as one self-contained page: no network, no other files, no scripts but its own."""
     scripts = [content for name, (_, content) in assets().items() if name.endswith(".js")]
     style = asset("page.css")
     script_hashes = " ".join(f"'{_digest(script)}'" for script in scripts)
@@ -52,7 +52,7 @@ def report_page(data: dict[str, Any]) -> str:
 
 
 def app_page(title: str) -> str:
-    """Return the page of the app; styles and scripts lie under `assets/`."""
+    """Return the page of the app; styles and scripts are under `assets/`."""
     links = "".join(f'<script src="assets/{name}" defer></script>\n' for name in assets() if name.endswith(".js"))
     return "".join(
         [
@@ -68,7 +68,7 @@ def app_page(title: str) -> str:
 
 
 def write_page(path: Path, page: str) -> None:
-    """Write a page aside and rename it: no half page is ever seen."""
+    """Write a page under a temporary name and rename it, so that a partial page is never visible."""
     aside = path.with_name(f"{path.name}.part")
     try:
         aside.write_text(page, "utf-8")
@@ -81,13 +81,13 @@ def write_page(path: Path, page: str) -> None:
 
 
 def assets() -> dict[str, tuple[str, str]]:
-    """Return the files of the page, by name, each with its media type; scripts come in the order in which they are to run."""
+    """Return the files of the page by name, each with its media type; scripts are in the order they must run."""
     scripts = {name: ("text/javascript", asset(name)) for name in asset("order.txt").split()}
     return {"page.css": ("text/css", asset("page.css")), "vega.js": ("text/javascript", vega_script()), **scripts}
 
 
 def asset(name: str) -> str:
-    """Return one of the files that lie beside this module."""
+    """Return one of the files beside this module."""
     return (_ASSETS / name).read_text("utf-8")
 
 
@@ -96,11 +96,11 @@ def _head(mode: str, title: str, policy: str) -> str:
 
 
 def _embedded(data: dict[str, Any]) -> str:
-    """Return the data as a script that is none; large ones compressed, which every browser can undo by itself."""
+    """Return the data as a script element of JSON; large data is compressed, and browsers can unpack it."""
     text = _json(data)
     encoding = "plain"
     if len(text) > _MOST_PLAIN_BYTES:
-        # Without the time of writing: the same results give the same page.
+        # No timestamp: the same results give the same page.
         text = base64.b64encode(gzip.compress(text.encode("utf-8"), 6, mtime=0)).decode()
         encoding = "gzip+base64"
     return f'<script type="application/json" id="ibidem-data" data-encoding="{encoding}">{text}</script>\n'
@@ -111,7 +111,7 @@ def _charts() -> str:
 
 
 def _json(value: Any) -> str:
-    """Return JSON that no text in it can end: `<` is written as an escape, and all is ASCII."""
+    """Return JSON that cannot end its script element: `<` is escaped, and everything is ASCII."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 

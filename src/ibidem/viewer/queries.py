@@ -1,4 +1,4 @@
-"""What is asked of views, and how that is said in SQL: filters, orders, and pages that go on where the last one ended."""
+"""Queries of views and their SQL: filters, orders, and pages that continue where the last one ended."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = (
 
 @dataclass(frozen=True)
 class Query:
-    """The page that is wanted: sorted by what, from which row on. A value that makes no sense is a ValueError."""
+    """The requested page: its order and its first row. An invalid value raises ValueError."""
 
     search: str | None = None
     sort: str | None = None
@@ -38,13 +38,13 @@ class Query:
 
     SORTS: ClassVar[dict[str, str]] = {}
     ASCENDING: ClassVar[tuple[str, ...]] = ()
-    MISSING: ClassVar[tuple[str, ...]] = ()  # columns that may be without a value
+    MISSING: ClassVar[tuple[str, ...]] = ()  # columns that may lack a value
 
     def __post_init__(self) -> None:
         if self.sort is not None and self.sort not in self.SORTS:
-            raise ValueError(f"sort is one of {', '.join(self.SORTS)}, not {self.sort!r}")
+            raise ValueError(f"sort must be one of {', '.join(self.SORTS)}, not {self.sort!r}")
         if self.order not in (None, "asc", "desc"):
-            raise ValueError(f"order is asc or desc, not {self.order!r}")
+            raise ValueError(f"order must be asc or desc, not {self.order!r}")
         check_limit(self.limit)
         for field in fields(self):
             value = getattr(self, field.name)
@@ -65,7 +65,7 @@ class Query:
 
     @property
     def order_by(self) -> str:
-        """The order; rows without a value come last, equal ones by number. Indices give it, falling and rising."""
+        """The order; rows without a value come last, equal ones by number. Indices provide it in both directions."""
         if not self.is_rising:
             return f"{self.column} DESC, {self.NUMBER} DESC"
         last = f"({self.column} IS NULL), " if self._may_be_missing else ""
@@ -78,7 +78,7 @@ class Query:
     NUMBER: ClassVar[str] = "number"
 
     def after_cursor(self) -> Condition | None:
-        """Return what holds for the rows after those that were shown."""
+        """Return the condition for the rows after the cursor."""
         if self.cursor is None:
             return None
         value, number = read_cursor(self.cursor)
@@ -89,7 +89,7 @@ class Query:
         return f"(({self.column}, {self.NUMBER}) {sign} (?, ?){or_missing})", [value, number]
 
     def conditions(self) -> list[Condition]:
-        """Return what must hold for every row."""
+        """Return the conditions for every row."""
         raise NotImplementedError
 
 
@@ -119,12 +119,12 @@ class PairQuery(Query):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.kind is not None and self.kind not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(KINDS)}, not {self.kind!r}")
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
         if self.verdict is not None and self.verdict not in (*VERDICTS, "none"):
-            raise ValueError(f"verdict is one of {', '.join(VERDICTS)} or none, not {self.verdict!r}")
+            raise ValueError(f"verdict must be one of {', '.join(VERDICTS)} or none, not {self.verdict!r}")
 
     def conditions(self) -> list[Condition]:
-        """Return what must hold for every pair."""
+        """Return the conditions for every pair."""
         found: list[Condition] = [
             (f"p.{name} >= ?", [value])
             for name, value in (
@@ -154,7 +154,7 @@ class PairQuery(Query):
                 named = f"SELECT number FROM documents d WHERE {_NAMED}"
                 family = f"SELECT number FROM families WHERE text LIKE ? {_ESCAPE}"
                 values = [_like(term)] * 7
-                if term.isascii():  # one or two letters stand in all texts; in Chinese they are a word
+                if term.isascii():  # one or two letters occur in every text; in Chinese they are a word
                     found.append((f"(p.a IN ({named}) OR p.b IN ({named}))", values[:6]))
                     continue
             else:
@@ -181,7 +181,7 @@ class DocumentQuery(Query):
     NUMBER: ClassVar[str] = "d.number"
 
     def conditions(self) -> list[Condition]:
-        """Return what must hold for every document."""
+        """Return the conditions for every document."""
         found: list[Condition] = []
         if self.group is not None:
             found.append(('d."group" IN (SELECT number FROM groups WHERE name = ? COLLATE NOCASE)', [self.group]))
@@ -203,7 +203,7 @@ class FamilyQuery(Query):
     NUMBER: ClassVar[str] = "f.number"
 
     def conditions(self) -> list[Condition]:
-        """Return what must hold for every family."""
+        """Return the conditions for every family."""
         return [
             (f"f.text LIKE ? {_ESCAPE}", [_like(term)])
             if len(term) < _FEWEST_TRIGRAM_CHARS
@@ -213,14 +213,14 @@ class FamilyQuery(Query):
 
 
 class Pages:
-    """Reads a page at a time; counts are remembered, for people look at many pages of one list."""
+    """Reads a page at a time; counts are cached, because people look at many pages of one list."""
 
     def __init__(self, connections: Connections) -> None:
         self._rows = connections.rows
         self.count = lru_cache(maxsize=512)(self._count_rows)
 
     def page(self, query: Query, table: str, select: str, tell: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """Return the rows that a query asks for, how many there are in all, and where to go on."""
+        """Return the rows of a query, their total number, and the cursor of the next page."""
         conditions = query.conditions()
         after = query.after_cursor()
         where, values = where_of([*conditions, *([after] if after else [])])
@@ -234,10 +234,10 @@ class Pages:
         }
 
     def total(self, query: Query, table: str) -> int:
-        """Return how many rows a query asks for, on all its pages."""
+        """Return how many rows a query has on all its pages."""
         conditions = query.conditions()
         where, values = where_of(conditions)
-        if "judged" in where:  # it changes while we look
+        if "judged" in where:  # verdicts change while people look
             return self._count_rows(table, where, tuple(values))
         return self.count(table, where, tuple(values))
 
@@ -247,24 +247,24 @@ class Pages:
 
 
 def where_of(conditions: list[Condition]) -> tuple[str, list[Any]]:
-    """Return conditions as a clause of SQL, and its values."""
+    """Return conditions as an SQL clause and its values."""
     sql = " AND ".join(condition for condition, _ in conditions)
     return (f"WHERE {sql}" if sql else ""), [value for _, values in conditions for value in values]
 
 
 def check_limit(limit: int) -> None:
-    """Raise ValueError for a page that is too large, or empty."""
+    """Raise ValueError for a page size that is too large or not positive."""
     if not 1 <= limit <= MOST_ROWS:
-        raise ValueError(f"limit is a number from 1 to {MOST_ROWS}")
+        raise ValueError(f"limit must be a number from 1 to {MOST_ROWS}")
 
 
 def write_cursor(value: Any, number: int) -> str:
-    """Return the mark of the last row of a page."""
+    """Return a cursor for the last row of a page."""
     return base64.urlsafe_b64encode(json.dumps([value, number]).encode()).decode().rstrip("=")
 
 
 def read_cursor(cursor: str) -> tuple[Any, int]:
-    """Return what `write_cursor` was given; anything else is a ValueError."""
+    """Return the arguments of `write_cursor`; raise ValueError for anything it did not write."""
     try:
         value, number = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         if not isinstance(number, int) or not isinstance(value, (int, float, str, type(None))):
@@ -277,12 +277,12 @@ def read_cursor(cursor: str) -> tuple[Any, int]:
 
 
 def is_storable(number: int) -> bool:
-    """Say whether SQLite can hold a number."""
+    """Return whether SQLite can store a number."""
     return -(1 << 63) <= number < 1 << 63
 
 
 def terms_of(search: str | None) -> list[str]:
-    """Return the words that are searched for; words in quotation marks belong together."""
+    """Return the search terms; words in quotation marks form one term."""
     parts = (search or "").replace("\0", " ").split('"')
     terms = [term for k, part in enumerate(parts) for term in ([part.strip()] if k % 2 else part.split()) if term]
     return terms[:_MOST_TERMS]

@@ -1,4 +1,4 @@
-"""A report: the pairs most worth a look, with their texts, families and documents, as one page on disk."""
+"""A report: the most interesting pairs with their texts, families and documents, as one page on disk."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ibidem.config.surface import given, in_shell, named
 from ibidem.errors import OutputExistsError, UsageError
 from ibidem.viewer.material import material_of_result
 from ibidem.viewer.page import report_page, write_page
@@ -21,14 +22,14 @@ from ibidem.viewer.store_cache import passing_views
 MOST_PAIRS = 2_500
 _MOST_FAMILIES = 200
 _MOST_MEMBERS = 50
-_MOST_BYTES = 8_000_000  # of the page, as it is written; scripts and styles come to a million more
-_MOST_REFUSED = 100  # pairs that find no room, before the page counts as full
-_WRITTEN_SHARE = 4 / 3  # four characters for three compressed bytes
-# Longer texts are shown around their passages only: one book must not take the place of a thousand articles.
+_MOST_BYTES = 8_000_000  # of data in the written page; scripts and styles add about a million
+_MOST_REFUSED = 100  # pairs that do not fit before the page counts as full
+_WRITTEN_SHARE = 4 / 3  # base64: four characters for three compressed bytes
+# Longer texts are shown only around their passages: one book must not crowd out a thousand articles.
 _MOST_WHOLE_CHARS = 20_000
 _CONTEXT_CHARS = 300
 _MOST_PASSAGES = 100
-# Of a long text so much is shown for each pair; of a long passage its beginning and its end.
+# How much of a long text is shown per pair; of a long passage, its beginning and its end.
 _MOST_SHOWN_CHARS = 20_000
 _PASSAGE_HEAD_CHARS, _PASSAGE_TAIL_CHARS = 2_000, 1_000
 _REPORT_BEGINS = b'<html lang="en" data-mode="report">'
@@ -36,11 +37,13 @@ _MENTIONED = ("further pairs", "further families", "texts", "changed texts")
 
 
 def check_report(path: Path, overwrite: bool) -> None:
-    """Raise unless a report may be written there: nothing is lost but an earlier report."""
+    """Raise unless a report may be written there: only an earlier report may be overwritten."""
     if os.path.isdir(path):
         raise OutputExistsError(f"{path} is a folder", "Give the name of a file, such as report.html.")
     if not os.path.isdir(path.parent):
-        raise OutputExistsError(f"there is no folder {path.parent}", "Create it, or choose another place with -o.")
+        raise OutputExistsError(
+            f"there is no folder {path.parent}", f"Create it, or choose another place{in_shell(' with -o')}."
+        )
     try:
         with open(path, "rb") as old:
             is_report = _REPORT_BEGINS in old.read(200)
@@ -48,12 +51,13 @@ def check_report(path: Path, overwrite: bool) -> None:
         return
     if not is_report and not overwrite:
         raise OutputExistsError(
-            f"{path} exists and is not a report", "Give another name with -o, or --overwrite to replace it."
+            f"{path} exists and is not a report",
+            f"Give another name{in_shell(' with -o')}, or {given('overwrite', True)} to replace it.",
         )
 
 
 def write_report(store: ViewStore, path: Path, title: str | None = None, max_pairs: int = MOST_PAIRS) -> list[str]:
-    """Write a report as one page; return a line for each thing that is not in it."""
+    """Write a report as one page; return a line for each thing left out of it."""
     data = report_data(store, title, max_pairs)
     write_page(path, report_page(data))
     entries = [entry for entry in data["summary"]["left_out"] if entry["what"] in _MENTIONED]
@@ -63,7 +67,7 @@ def write_report(store: ViewStore, path: Path, title: str | None = None, max_pai
 def report_result(
     result: Any, path: Path, title: str | None = None, max_pairs: int | None = None, overwrite: bool = False
 ) -> Path:
-    """Write a report of a result that is in memory; return its path."""
+    """Write a report of a result in memory; return its path."""
     check_report(path, overwrite)
     with passing_views(material_of_result(result)) as store:
         write_report(store, path, title, MOST_PAIRS if max_pairs is None else max_pairs)
@@ -71,14 +75,14 @@ def report_result(
 
 
 class _Room:
-    """How much may still be written, measured by compressing every piece after those before it, as the page is compressed."""
+    """The space left in the page, measured by compressing each piece after the ones before it."""
 
     def __init__(self) -> None:
         self._compressor = zlib.compressobj(1)
         self.taken = 0.0
 
     def take(self, value: Any) -> bool:
-        """Say whether there is room for it, and keep it if so."""
+        """Return whether a value fits; if so, count it."""
         after = self._compressor.copy()
         size = len(after.compress(json.dumps(value).encode())) + len(after.flush(zlib.Z_SYNC_FLUSH))
         if self.taken + size * _WRITTEN_SHARE > _MOST_BYTES:
@@ -89,15 +93,15 @@ class _Room:
 
 
 def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOST_PAIRS) -> dict[str, Any]:
-    """Return everything that the page of a report shows."""
+    """Return everything that a report shows."""
     if max_pairs < 1:
-        raise UsageError(f"max_pairs must be at least 1, not {max_pairs}")
+        raise UsageError(f"{named('max_pairs')} must be at least 1, not {max_pairs}")
     summary = store.summary()
     if title is not None:
         summary["title"] = title
     room = _Room()
     families = _families(store, room)
-    shades = lru_cache(maxsize=None)(store.texts.shades)  # a document is in many pairs
+    shades = lru_cache(maxsize=None)(store.texts.shades)  # a document may be in many pairs
     pairs, passages, spans = _pairs(store, shades, max_pairs, room)
     shown = {side["document"] for pair in pairs for side in (pair["a"], pair["b"])}
     texts = {str(number): _text(store, number, spans.get(number, [])) for number in sorted(shown)}
@@ -130,7 +134,7 @@ def _families(store: ViewStore, room: _Room) -> list[dict[str, Any]]:
 def _pairs(
     store: ViewStore, shades: Callable[[int], list[dict[str, int]]], max_pairs: int, room: _Room
 ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[int, list[tuple[int, int]]]]:
-    """Return pairs, their passages by pair, and where passages lie by document, until the room is full."""
+    """Return pairs, passages by pair, and spans of passages by document, until the page is full."""
     pairs: list[dict[str, Any]] = []
     passages: dict[str, Any] = {}
     spans: dict[int, list[tuple[int, int]]] = {}
@@ -163,7 +167,7 @@ def _pairs(
 
 
 def _shown_spans(passages: list[dict[str, Any]], side: str) -> list[tuple[int, int]]:
-    """Return what of a long text is shown for the sake of one pair."""
+    """Return the parts of a long text shown for one pair."""
     spans: list[tuple[int, int]] = []
     n_chars = 0
     for passage in passages:
@@ -183,7 +187,7 @@ def _text(store: ViewStore, number: int, spans: list[tuple[int, int]]) -> dict[s
 
 
 def _capped(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Say what of the results is not in the page."""
+    """Return what the page leaves out of the results."""
     entries = []
     for name in ("pairs", "families"):
         n_all, n_shown = summary["totals"][name], summary["shown"][name]

@@ -11,7 +11,7 @@ from ibidem.model import DIRECTIONS, KINDS
 _EXCERPT_CHARS = 240
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
-# Verdicts go by ids in whatever order, but for documents of two sides, which may have the same ids.
+# Verdicts are keyed by ids in either order, except for documents of two sides, which may share ids.
 _FIRST_ID = "CASE WHEN a.is_reference = b.is_reference THEN min(a.id, b.id) ELSE a.id END"
 _SECOND_ID = "CASE WHEN a.is_reference = b.is_reference THEN max(a.id, b.id) ELSE b.id END"
 _JUDGED = f"v.first_id = {_FIRST_ID} AND v.second_id = {_SECOND_ID}"
@@ -24,7 +24,7 @@ PAIRS = f"""
   LEFT JOIN groups ga ON ga.number = a."group" LEFT JOIN groups gb ON gb.number = b."group"
   LEFT JOIN judged.verdicts v ON {_JUDGED}
 """
-# Which pairs have verdicts: asked from the verdicts, of which there are few.
+# Pairs with verdicts, found from the verdicts, of which there are few.
 _NAMED = """
   SELECT p.number, v.verdict FROM judged.verdicts v
   CROSS JOIN documents a ON a.id = v.first_id CROSS JOIN documents b ON b.id = v.second_id CROSS JOIN pairs p
@@ -48,7 +48,7 @@ def pair_of(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def time_of(microseconds: int | None) -> str | None:
-    """Return a moment as ISO 8601 has it; None for none, and for one that no calendar has."""
+    """Return a time in ISO 8601; None for no time, or for one that no calendar has."""
     if microseconds is None:
         return None
     try:
@@ -61,7 +61,7 @@ def time_of(microseconds: int | None) -> str | None:
 def side_of(
     number: int, doc_id: str, time: int | None, group: str | None, title: str | None, n_chars: int | None
 ) -> dict[str, Any]:
-    """Return who a document is."""
+    """Return the record that identifies a document."""
     return {"document": number, "id": doc_id, "time": time_of(time), "group": group, "title": title, "n_chars": n_chars}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ibidem.config import Config, setting_fields
+from ibidem.config.surface import given, in_shell
 
 if TYPE_CHECKING:
     from ibidem.viewer.material import Material
@@ -22,7 +23,7 @@ _MOST_INPUTS = 100
 
 
 def describe_settings(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]]:
-    """Return the settings that mattered, those first that are not the default. A seed is drawn, and tells a reader nothing."""
+    """Return the settings that mattered, changed ones first, without the seed, which is random and tells a reader nothing."""
     defaults = Config().with_signature("words").to_dict()
     described = [
         {
@@ -38,7 +39,7 @@ def describe_settings(settings: Mapping[str, Any], verb: str) -> list[dict[str, 
 
 
 def describe_inputs(inputs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what was read, each with the side it was on."""
+    """Return the inputs, each with its side."""
     names = ("path", "kind", "bytes", "modified")
     inputs = list(inputs)[:_MOST_INPUTS]
     return [
@@ -52,7 +53,7 @@ def describe_inputs(inputs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]
 
 
 def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, has_texts: bool) -> list[dict[str, Any]]:
-    """Return what is not among the results, or cannot be shown, and why."""
+    """Return what is missing from the results or cannot be shown, and why."""
     passages = material.run.get("settings", {}).get("passages", {})
     entries: list[dict[str, Any]] = []
     if material.verb == "find":
@@ -65,18 +66,24 @@ def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, ha
         entries.append(_entry("skipped records", "other reasons; all are in skipped.jsonl", rest))
     if material.verb == "query" and not material.named:
         entries.append(
-            _entry("texts", "an index does not store texts; name its documents and the new ones with --documents", None)
+            _entry(
+                "texts",
+                f"an index does not store texts{in_shell('; name its documents and the new ones with --documents')}",
+                None,
+            )
         )
     if why_no_texts:
         shown = "only stored parts of the texts are shown" if has_texts else "passages are shown without their texts"
         more = f", and {len(why_no_texts) - 1:,} more" if len(why_no_texts) > 1 else ""
-        entries.append(_entry("texts", f"{why_no_texts[0]}{more}; {shown}; name the documents with --documents", None))
+        entries.append(
+            _entry("texts", f"{why_no_texts[0]}{more}; {shown}{in_shell('; name the documents with --documents')}", None)
+        )
     if changed := material.changed_inputs():
         more = f", and {len(changed) - 1:,} more" if len(changed) > 1 else ""
         why = f"{changed[0]}{more} has changed since the run: the texts shown may not be those that were compared; run it again"
         entries.append(_entry("changed texts", why, None))
     if n_changed:
-        why = "they have changed since the run, so offsets would no longer fit; run it again"
+        why = "they have changed since the run, so offsets would no longer match; run it again"
         entries.append(_entry("changed texts", why, n_changed))
     n_inputs = len(material.run.get("inputs", ()))
     if n_inputs > _MOST_INPUTS:
@@ -97,7 +104,7 @@ def _limits(material: Material, passages: Mapping[str, Any]) -> list[dict[str, A
     why = f"a passage in more than {passages.get('max_places')} places is listed once, as a repeat group"
     entries.append(_entry("pairs of very common passages", why, n_repeats))
     if passages.get("skip_same_group"):
-        entries.append(_entry("pairs of one group", "the run skipped them (--skip-same-group)", None))
+        entries.append(_entry("pairs of one group", f"the run skipped them ({given('skip_same_group', True)})", None))
     if not passages.get("same_document"):
         entries.append(_entry("repetition inside a document", "the run compared different documents only", None))
     return entries

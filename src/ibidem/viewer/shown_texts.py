@@ -14,10 +14,10 @@ from ibidem.api import compare
 from ibidem.columns.ragged import ranges
 from ibidem.sentences import split_sentences
 
-# A text of more characters is shown around its passages only.
+# A longer text is shown only around its passages.
 MOST_WHOLE_CHARS = 200_000
 _CONTEXT_CHARS = 600
-# So many characters are compared word by word for one view; the rest is shown without marks.
+# Characters compared word by word in one view; the rest is shown without marks.
 _MOST_COMPARED_CHARS = 150_000
 _MOST_ALIGNED_CHARS = 1_000_000
 
@@ -25,12 +25,12 @@ Places = list[list[int]]
 
 
 def segments_of(text: str, spans: Iterable[tuple[int, int]], most_whole: int, n_context: int) -> list[dict[str, Any]]:
-    """Return the text as one segment, or, if it has more than `most_whole` characters, what lies around the spans."""
+    """Return the text as one segment or, if it is longer than `most_whole` characters, the parts around the spans."""
     if not text:
         return []
     if len(text) <= most_whole:
         return [{"start": 0, "text": text}]
-    joined: list[list[int]] = [[0, min(n_context, len(text))]]  # how it begins says what it is
+    joined: list[list[int]] = [[0, min(n_context, len(text))]]  # the beginning shows what it is
     for start, end in sorted(spans):
         start, end = max(0, start - n_context), min(len(text), end + n_context)
         if start <= joined[-1][1]:
@@ -41,12 +41,12 @@ def segments_of(text: str, spans: Iterable[tuple[int, int]], most_whole: int, n_
 
 
 def around(text: str, spans: Iterable[tuple[int, int]]) -> list[dict[str, Any]]:
-    """Return the segments that a page of the app shows."""
+    """Return the segments of a text that the app shows."""
     return segments_of(text, spans, MOST_WHOLE_CHARS, _CONTEXT_CHARS)
 
 
 def aligned(text_a: str, text_b: str) -> list[dict[str, Any]]:
-    """Return the passages of two texts, located now; none if they are too long to be looked through while someone waits."""
+    """Return the passages of two texts, found on the fly; none if the texts are too long for someone to wait."""
     if len(text_a) + len(text_b) > _MOST_ALIGNED_CHARS:
         return []
     return [
@@ -59,7 +59,7 @@ def aligned(text_a: str, text_b: str) -> list[dict[str, Any]]:
 
 
 def in_segments(places: Sequence[tuple[int, int]], segments: Sequence[dict[str, Any]]) -> list[int]:
-    """Return which places, given in order, lie in what is shown of a text."""
+    """Return which places, given in order, are in the shown segments."""
     starts = [start for start, _ in places]
     found = []
     for segment in segments:
@@ -70,13 +70,13 @@ def in_segments(places: Sequence[tuple[int, int]], segments: Sequence[dict[str, 
 
 
 def mark_changes(passages: Sequence[dict[str, Any]], text_a: str, text_b: str) -> None:
-    """Add to every passage which of its words differ, as places in both texts."""
+    """Add the positions of differing words in both texts to every passage."""
     room = _MOST_COMPARED_CHARS
     for passage in passages:
         passage["a_changes"], passage["b_changes"] = [], []
         a = text_a[passage["a_start"] : passage["a_end"]]
         b = text_b[passage["b_start"] : passage["b_end"]]
-        if not a or not b or a == b or passage.get("kind") == "exact":  # then the words are the same, whatever stands between
+        if not a or not b or a == b or passage.get("kind") == "exact":  # the words are the same, whatever is between them
             continue
         room -= len(a) + len(b)
         if room < 0:
@@ -88,17 +88,17 @@ def mark_changes(passages: Sequence[dict[str, Any]], text_a: str, text_b: str) -
 
 
 def _append(places: Places, origin: int, start: int, end: int, text: str) -> None:
-    """Add a place without the blanks at its end; one without letters is none."""
+    """Add a place without trailing spaces, unless it has no letters."""
     end = start + len(text[start:end].rstrip())
     if end > start:
         places.append([origin + start, origin + end])
 
 
 def shade(text: str, spans: Sequence[tuple[int, int, int]]) -> list[dict[str, int]]:
-    """Return the sentences of a text that stand in other documents, and in how many.
+    """Return the sentences of a text that appear in other documents, and in how many.
 
-    `spans` are what is known to stand elsewhere: start, end, and the other document. A sentence counts if at least half of
-    it lies in the spans of one document.
+    `spans` are the parts known to appear elsewhere: start, end, and the other document. A sentence counts if at least half of
+    it is in the spans of one document.
     """
     sentences = np.array(split_sentences(text), np.int64).reshape(-1, 2)
     if not len(sentences) or not spans:
@@ -122,16 +122,16 @@ def shade(text: str, spans: Sequence[tuple[int, int, int]]) -> list[dict[str, in
 
 
 def shades_in(shades: Sequence[dict[str, int]], segments: Sequence[dict[str, Any]]) -> list[dict[str, int]]:
-    """Return the shaded sentences of what is shown of a text."""
+    """Return the shaded sentences in the shown segments."""
     return [shades[row] for row in in_segments([(each["start"], each["end"]) for each in shades], segments)]
 
 
 def _joined_by_document(spans: Sequence[tuple[int, int, int]]) -> tuple[NDArray[np.int64], ...]:
-    """Return spans as columns: start, end, other document; those of one document that overlap are one."""
+    """Return spans as columns: start, end, other document; overlapping spans of one document are merged."""
     start, end, other = np.array(spans, np.int64).T
     order = np.lexsort((end, start, other))
     start, end, other = start[order], end[order], other[order]
-    # Every document gets a stretch of its own, so that none of its spans reaches into those of the next one.
+    # Every document gets its own range of positions, so that no span reaches into the next document.
     origin = np.unique(other, return_inverse=True)[1] * (int(end.max()) + 2)
     reached = np.maximum.accumulate(origin + end)
     begins = np.flatnonzero(np.concatenate([[True], (origin + start)[1:] > reached[:-1]]))
@@ -142,7 +142,7 @@ def _joined_by_document(spans: Sequence[tuple[int, int, int]]) -> tuple[NDArray[
 def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
     """Return the different wordings of a passage, the most frequent first, each with its places and with changed words marked.
 
-    Wordings are the same if their words are, whatever their case and punctuation. Changes are those against the first.
+    Wordings are the same if their words are, ignoring case and punctuation. Changes are relative to the first wording.
     """
     by_words: dict[tuple[str, ...], list[int]] = {}
     for k, text in enumerate(texts):

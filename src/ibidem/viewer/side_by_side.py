@@ -1,4 +1,4 @@
-"""Passages of two texts side by side on a terminal: what is the same stands at the same height, what differs is marked."""
+"""Passages of two texts side by side on a terminal: equal text is aligned, differences are marked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ibidem.alignment.differences import word_bounds
+from ibidem.config.surface import named
 from ibidem.model import Passage
 from ibidem.results.summary import many
 from ibidem.sentences import split_sentences
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-# Equal stretches of more characters than this are cut down to so many at each end, unless all is wanted.
+# Longer equal stretches are shortened to this many characters at each end, unless `full` is set.
 _MAX_EQUAL_CHARS = 400
 _KEPT_CHARS = 120
-# A row ends with the sentence once it holds so many characters on both sides together; a paragraph ends it always.
+# A row ends with the sentence that brings both sides together to this many characters, or with a paragraph.
 _MIN_ROW_CHARS = 100
 _BLANKS = re.compile(r"\s+")
 _UNSHOWN = (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000))
@@ -31,15 +32,15 @@ _HARMLESS: dict[int, str] = {**dict.fromkeys(_UNSHOWN, "\ufffd"), **_PICTURES, 0
 
 
 def harmless(text: str) -> str:
-    """Return a text whose characters do nothing to a terminal or a page but stand there, each in its place.
+    """Return a text that has no effect on a terminal or page, character by character.
 
-    Control characters become their pictures (␛), those that turn the direction of writing the sign for what cannot be shown.
+    Control characters become their visible symbols (␛); characters that change the writing direction become �.
     """
     return text.translate(_HARMLESS)
 
 
 def covered_shares(passages: Sequence[Passage], n_chars_a: int, n_chars_b: int) -> tuple[float, float]:
-    """Return which share of the characters of each text lies in passages; what lies in several counts once."""
+    """Return the share of each text's characters that is in passages; overlaps count once."""
     shares = []
     for spans, n_chars in (([p.a for p in passages], n_chars_a), ([p.b for p in passages], n_chars_b)):
         n_covered = end = 0
@@ -51,16 +52,16 @@ def covered_shares(passages: Sequence[Passage], n_chars_a: int, n_chars_b: int) 
 
 
 def describe_passage(passage: Passage) -> str:
-    """Return kind, similarity and size of a passage in a few words."""
+    """Describe the kind, similarity and size of a passage in a few words."""
     likeness = passage.kind if passage.kind == "exact" else f"{passage.kind} {passage.similarity:.2f}"
     return f"{likeness}, {many(passage.n_sentences, 'sentence')}"
 
 
 def describe_sharing(passages: Sequence[Passage], name_a: str, name_b: str, n_chars_a: int, n_chars_b: int) -> str:
-    """Return in one line how much two texts share."""
+    """Describe in one line how much two texts share."""
     name_a, name_b = _one_line(name_a), _one_line(name_b)
     if not passages:
-        return f"{name_a} and {name_b} share no passage (of 25 words, unless --min-aligned-words says otherwise)"
+        return f"{name_a} and {name_b} share no passage (of 25 words, unless {named('min_aligned_words')} says otherwise)"
     share_a, share_b = covered_shares(passages, n_chars_a, n_chars_b)
     return f"{many(len(passages), 'passage')}: {_percent(share_a)} of {name_a}, {_percent(share_b)} of {name_b}"
 
@@ -74,10 +75,10 @@ def print_side_by_side(
     n_chars_b: int,
     full: bool = False,
 ) -> None:
-    """Print every passage in two columns, and last how much of both texts they cover.
+    """Print every passage in two columns, then how much of both texts they cover.
 
-    Changed words are coloured and underlined where the console has colours, and stand in [-…-] and {+…+} elsewhere. Long
-    equal stretches are cut down unless `full` is given.
+    Changed words are coloured and underlined where the console has colours, and wrapped in [-…-] and {+…+} elsewhere. Long
+    equal stretches are shortened unless `full` is set.
     """
     from rich.text import Text
 
@@ -104,7 +105,7 @@ class _Piece(NamedTuple):
 
 @dataclass
 class _Row:
-    """What stands side by side."""
+    """A row of the two columns."""
 
     a: list[_Piece] = field(default_factory=list)
     b: list[_Piece] = field(default_factory=list)
@@ -112,7 +113,7 @@ class _Row:
 
 
 class _Cut(NamedTuple):
-    """A pair of stretches of both texts that look alike, from one pair of places to another."""
+    """A pair of stretches of both texts that are shown alike, from one pair of places to another."""
 
     look: str
     a_start: int
@@ -122,7 +123,7 @@ class _Cut(NamedTuple):
 
 
 def _rows(passage: Passage, full: bool) -> Iterator[_Row]:
-    """Yield what stands side by side: a few sentences, which begin and end on both sides."""
+    """Yield rows of a few sentences that begin and end together on both sides."""
     a, b = passage.a.text, passage.b.text
     starts_a, starts_b = _sentence_starts(a), _sentence_starts(b)
     row = _Row()
@@ -146,7 +147,7 @@ def _rows(passage: Passage, full: bool) -> Iterator[_Row]:
 
 
 def _cuts(passage: Passage, starts_a: Set[int], full: bool) -> Iterator[_Cut]:
-    """Yield the differences of a passage, equal ones cut at sentences, and long ones in the middle unless all is wanted."""
+    """Yield the differences of a passage; equal ones are split at sentences, and long ones shortened unless `full` is set."""
     for operation, *places in passage.differences:
         if operation != "equal":
             yield _Cut("changed", *places)
@@ -199,7 +200,7 @@ class _Layout:
         self._width = max(8, (console.width - len(self._separator)) // 2)
 
     def cell(self, pieces: Sequence[_Piece], opening: str, closing: str, colour: str) -> Text:
-        """Return pieces of text as they are shown."""
+        """Return pieces of text, styled."""
         from rich.text import Text
 
         cell = Text()

@@ -1,4 +1,4 @@
-"""Views read from `view.sqlite` page by page: nothing stays in memory but the page that is asked for."""
+"""Views, read from `view.sqlite` page by page: only the requested page is in memory."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from ibidem.viewer.rows import (
 from ibidem.viewer.shown_texts import aligned, around, mark_changes, shade, shades_in, variants_of
 from ibidem.viewer.stored_texts import StoredTexts
 
-MOST_PASSAGES = 500  # of one pair that are shown
-_MOST_PLACES = 200  # of one family that are shown
+MOST_PASSAGES = 500  # shown per pair
+_MOST_PLACES = 200  # shown per family
 _MOST_ARROWS = 400
 
 
 class ViewStore:
-    """Pairs, documents, families and what was left out; any thread may ask. What people say of pairs is stored beside it.
+    """Pairs, documents, families and what was left out, for any thread. Verdicts are stored in a file beside it.
 
-    Verdicts go by the ids of the two documents, in whatever order, so that they count for the next run, too. They can be set
-    if `may_judge` says so.
+    Verdicts are keyed by the ids of the two documents, in either order, so that they also apply to later runs. They can be set
+    if `may_judge` is true.
     """
 
     def __init__(self, path: Path, verdicts: Path | None, may_judge: bool = False) -> None:
@@ -63,14 +63,14 @@ class ViewStore:
         self._connections.close()
 
     def summary(self) -> dict[str, Any]:
-        """Return what the run was, and how much it found."""
+        """Return a description of the run and how much it found."""
         summary: dict[str, Any] = self._meta["summary"]
         totals = summary["totals"]
         shown = {"pairs": totals["pairs"], "documents": totals["documents"], "families": totals["families"]}
         return {**summary, "facets": self._facets(), "shown": shown}
 
     def distributions(self) -> dict[str, Any]:
-        """Return how similarity, coverage and longest passage are spread over all pairs."""
+        """Return the distributions of similarity, coverage and longest passage over all pairs."""
         distributions: dict[str, Any] = self._meta["distributions"]
         return distributions
 
@@ -79,7 +79,7 @@ class ViewStore:
         return self._pages.page(query, "pairs p", PAIRS, pair_of)
 
     def flow(self, query: PairQuery) -> dict[str, Any]:
-        """Return the pairs that share most, of those that are asked for."""
+        """Return the pairs that share most among those that match a query."""
         where, values = where_of(query.conditions())
         rows = self._rows(f"{PAIRS} {where} ORDER BY p.shared DESC, p.number DESC LIMIT {_MOST_ARROWS}", values)
         return {"items": [pair_of(row) for row in rows], "total": self._pages.total(query, "pairs p")}
@@ -97,7 +97,7 @@ class ViewStore:
         rows = self._rows("SELECT * FROM passages WHERE pair = ? ORDER BY number LIMIT ?", [number, most_passages])
         passages = [passage_of(row) for row in rows]
         texts = {side: self.texts.known(pair[side]["document"]) for side in "ab"}
-        if not pair["n_passages"]:  # a pair of duplicates: what they have in common was not located
+        if not pair["n_passages"]:  # a pair of duplicates, whose passages were not located
             passages = aligned(texts["a"], texts["b"])[:most_passages]
         mark_changes(passages, texts["a"], texts["b"])
         found: dict[str, Any] = {"pair": pair, "passages": passages, "n_passages": max(pair["n_passages"], len(passages))}
@@ -113,7 +113,7 @@ class ViewStore:
         return self._pages.page(query, "documents d", DOCUMENTS, document_of)
 
     def document(self, number: int) -> dict[str, Any] | None:
-        """Return one document, shaded by how many others hold each sentence, and the pairs it is in."""
+        """Return one document, shaded by how many others contain each sentence, and its pairs."""
         row = self._one(f"{DOCUMENTS} WHERE d.number = ?", [number])
         if row is None:
             return None
@@ -130,7 +130,7 @@ class ViewStore:
         }
 
     def sides_by_id(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """Return who documents are, by their ids; those that are not among the results are left out."""
+        """Return details of documents by id; ids that are not in the results are left out."""
         found: dict[str, dict[str, Any]] = {}
         for begin in range(0, len(ids), MOST_ROWS):
             some = ids[begin : begin + MOST_ROWS]
@@ -150,7 +150,7 @@ class ViewStore:
         return self._pages.page(query, "families f", "SELECT f.* FROM families f", family_of)
 
     def family(self, number: int, most_places: int = _MOST_PLACES) -> dict[str, Any] | None:
-        """Return one family: its wordings, and where they stand, the earliest first."""
+        """Return one family: its wordings and where they appear, earliest first."""
         row = self._one("SELECT * FROM families WHERE number = ?", [number])
         if row is None:
             return None
@@ -178,7 +178,7 @@ class ViewStore:
         return self._cut([dict(row) for row in rows], limit, self._pages.count("skipped", "", ()), drop="number")
 
     def verdicts(self, cursor: str | None, limit: int) -> dict[str, Any]:
-        """Return a page of what people said of pairs, by ids."""
+        """Return a page of verdicts on pairs, by ids."""
         check_limit(limit)
         after = 0 if cursor is None else max(0, read_cursor(cursor)[1])
         rows = self._rows(f"{STORED_VERDICTS} ORDER BY first_id, second_id LIMIT ? OFFSET ?", [limit + 1, after])
@@ -191,9 +191,9 @@ class ViewStore:
         }
 
     def set_verdict(self, number: int, verdict: str | None, note: str) -> dict[str, Any] | None:
-        """Keep what people say of a pair, and return the pair; None if there is no such pair."""
+        """Save a verdict on a pair and return the pair; None if there is no such pair."""
         if verdict is not None and verdict not in VERDICTS:
-            raise ValueError(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r}")
+            raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}, not {verdict!r}")
         pair = self.pair_summary(number)
         if pair is None:
             return None
@@ -213,7 +213,7 @@ class ViewStore:
         return self.pair_summary(number)
 
     def rows(self, table: str, query: Any = None) -> Iterator[dict[str, Any]]:
-        """Yield all rows of a table, flat, in the order and of the kind that a query asks for."""
+        """Yield all rows of a table that match a query, flat, in its order."""
         kinds: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
             "pairs": (PAIRS, lambda row: flat_pair(pair_of(row))),
             "documents": (DOCUMENTS, document_of),
@@ -229,7 +229,7 @@ class ViewStore:
         select, tell = kinds[table]
         where, values = where_of(query.conditions()) if query is not None else ("", [])
         order = f"ORDER BY {query.order_by}" if query is not None and table != "passages" else ""
-        # A connection of its own: the rows are read while others ask, maybe in several threads one after the other.
+        # A separate connection: the rows are read while others query, possibly from several threads in turn.
         connection = self._connections.connect()
         try:
             yield from (tell(row) for row in connection.execute(f"{select} {where} {order}", values))

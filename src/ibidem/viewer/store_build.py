@@ -23,15 +23,15 @@ from ibidem.viewer.material import Material
 from ibidem.viewer.run_description import describe_inputs, describe_settings, left_out
 
 _ROWS_AT_ONCE = 50_000
-_MOST_FAMILY_CHARS = 2_000  # that are stored to be shown
+_MOST_FAMILY_CHARS = 2_000  # stored for display
 _MOST_SEARCHED_CHARS = 20_000
 _MOST_FACETS = 200
 
 
 def build_views(material: Material, path: Path, is_searched: bool = True) -> None:
-    """Write the file that views are read from. Documents are read one after the other and never held together.
+    """Write the file behind the views. Documents are read one by one, never all in memory.
 
-    Unless it `is_searched`, words are left out, which take half the time: a report is searched in the browser.
+    Without `is_searched`, the word index is left out, which takes half the time: a report is searched in the browser.
     """
     connection = create(path)
     try:
@@ -45,7 +45,7 @@ def build_views(material: Material, path: Path, is_searched: bool = True) -> Non
 
 
 class _Builder:
-    """Fills the tables one after the other; each knows the numbers of those before it."""
+    """Fills the tables one by one; each uses the numbers of earlier ones."""
 
     def __init__(self, material: Material, connection: sqlite3.Connection, is_searched: bool) -> None:
         self.is_searched = is_searched
@@ -76,10 +76,10 @@ class _Builder:
         return passages, pairs
 
     def _add_pieces(self, documents: Numbers, starts: pa.ChunkedArray, texts: pa.ChunkedArray) -> None:
-        """Keep the passages' own texts for documents whose texts are not at hand."""
+        """Store the texts of passages for documents whose texts are not available."""
         rows = np.flatnonzero(~np.array(self.documents.has_text, bool)[documents])
         lengths = pc.utf8_length(texts).to_numpy()[rows]
-        rows = rows[np.argsort(-lengths, kind="stable")]  # of those that begin at one place, the longest is stored
+        rows = rows[np.argsort(-lengths, kind="stable")]  # of passages with the same start, the longest is stored
         _, longest = np.unique(np.stack([documents[rows], starts.to_numpy()[rows]]), axis=1, return_index=True)
         for row in rows[longest].tolist():
             values = (int(documents[row]), starts[row].as_py(), texts[row].as_py())
@@ -170,7 +170,7 @@ class _Builder:
         first_number: int,
         is_repeat: bool,
     ) -> None:
-        """Add families, whose places come family by family and document by document, and the places."""
+        """Add families and their places, which are ordered by family and document."""
         times, groups = np.array(self.documents.times, np.int64)[document], np.array(self.documents.groups, np.int64)[document]
         is_other = np.ones(len(family), bool)
         is_other[1:] = (np.diff(family) != 0) | (np.diff(document) != 0)
@@ -193,7 +193,7 @@ class _Builder:
         self._insert("places", [family + first_number, document, start, end])
 
     def _add_texts_of_families(self) -> None:
-        """Keep the beginning of each family's longest place, where its text is at hand, to be shown and searched."""
+        """Store the beginning of each family's longest place, if its text is available, for display and search."""
         order = 'f.number, (d.text IS NULL), p."end" - p.start DESC, p.document, p.start'
         self.connection.execute("CREATE INDEX temporary_places ON places (family)")
         shown = f"""
@@ -209,7 +209,7 @@ class _Builder:
         self.connection.execute("DROP INDEX temporary_places")
 
     def _add_text_of_family(self, family: int, text: str) -> None:
-        """Keep how a passage begins, to be shown, and its words, to be searched, whatever stands between them."""
+        """Store the beginning of a passage for display, and its words for search, whatever is between them."""
         if text:
             values = (text[:_MOST_FAMILY_CHARS], family)
             self.connection.execute("UPDATE families SET text = ? WHERE number = ?", values)
@@ -276,13 +276,13 @@ class _Builder:
     def _insert(self, table: str, columns: Sequence[Any]) -> None:
         marks = ", ".join("?" * len(columns))
         for begin, end in pairwise([*range(0, len(columns[0]), _ROWS_AT_ONCE), len(columns[0])]):
-            # NaN becomes NULL, as SQLite has it.
+            # SQLite stores NaN as NULL.
             rows = zip(*(column[begin:end].tolist() for column in columns), strict=True)
             self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
 
 
 def _facets(connection: sqlite3.Connection) -> dict[str, Any]:
-    """Return how many pairs there are of each group, kind and year: over all of them, so it is counted once."""
+    """Return how many of all pairs have each group, kind and year; counted once."""
     groups = (
         "SELECT g.name, COUNT(*) FROM (SELECT a_group AS n FROM pairs UNION ALL SELECT b_group FROM pairs "
         f"WHERE b_group IS NOT a_group) JOIN groups g ON g.number = n GROUP BY n ORDER BY 2 DESC, 1 LIMIT {_MOST_FACETS}"

@@ -1,4 +1,4 @@
-"""From a folder of results to its views: `view.sqlite` is made when it is first asked for, and kept."""
+"""From a results folder to its views: `view.sqlite` is made at first use and kept."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from ibidem.viewer.store_build import build_views
 
 
 def open_views(folder: Path, documents: Sequence[str] = (), may_judge: bool = True) -> ViewStore:
-    """Return the views of a folder of results; they are made if they are not there, or if the results have changed.
+    """Return the views of a results folder; they are made if they do not exist or if the results have changed.
 
-    `documents` names the documents where `run.json` does not, or where they have moved. InputError if it is no folder of
-    results. In a folder that cannot be written, the views are made elsewhere for the time being, and verdicts are not kept;
-    nor are they without `may_judge`.
+    `documents` names the documents if `run.json` does not, or if they have moved. Raises InputError if this is not a results
+    folder. If the folder is read-only, the views go to a temporary place and verdicts cannot be saved; nor can they without
+    `may_judge`.
     """
     path, key = folder / VIEW_FILES[0], _key(folder, documents)
     if not _is_fresh(path, key):
@@ -48,7 +48,7 @@ def open_views(folder: Path, documents: Sequence[str] = (), may_judge: bool = Tr
 
 @contextmanager
 def passing_views(material: Material) -> Iterator[ViewStore]:
-    """Yield views that are gone afterwards, for a report: they know no words to search for."""
+    """Yield temporary views for a report, without a word index."""
     with tempfile.TemporaryDirectory(prefix="ibidem-") as folder:
         path = Path(folder) / VIEW_FILES[0]
         _build(material, path, {}, is_searched=False)
@@ -60,8 +60,8 @@ def passing_views(material: Material) -> Iterator[ViewStore]:
 
 
 def _build(material: Material, path: Path, key: dict[str, Any], is_searched: bool = True) -> None:
-    """Build aside and rename, so that no half file is ever seen."""
-    # A name of its own: several may open a folder at once, and the last one to finish is as good as the first.
+    """Build under a temporary name and rename, so that a partial file is never visible."""
+    # A unique name: several processes may open a folder at once, and any of their files will do.
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
     try:
         build_views(material, aside, is_searched)
@@ -78,7 +78,7 @@ def _build(material: Material, path: Path, key: dict[str, Any], is_searched: boo
 
 
 def _key(folder: Path, documents: Sequence[str]) -> dict[str, Any]:
-    """Return what the views depend on: the results, and the state of every file that texts are read from."""
+    """Return what the views depend on: the results, and the state of every file with texts."""
     run = read_run(folder)
     entries = [entry for entry in run.get("inputs", ()) if "path" in entry]
     inputs = [os.path.join(str(run.get("folder", "")), str(entry["path"])) for entry in entries]
@@ -89,7 +89,7 @@ def _key(folder: Path, documents: Sequence[str]) -> dict[str, Any]:
 
 
 def _is_fresh(path: Path, key: dict[str, Any]) -> bool:
-    """Say whether views are those of the results. Texts that are gone by now are no reason to lose what was kept of them."""
+    """Return whether views match the results. Missing text files do not make them stale: the views still have those texts."""
     stored = _key_of(path)
     if stored is None or stored["results"] != key["results"]:
         return False
@@ -100,7 +100,7 @@ _GONE = (0, 0)
 
 
 def _state(path: str | Path) -> tuple[int, int]:
-    """Return size and time of change of a file."""
+    """Return the size and modification time of a file."""
     try:
         state = os.stat(path)
     except OSError:
@@ -109,7 +109,7 @@ def _state(path: str | Path) -> tuple[int, int]:
 
 
 def _key_of(path: Path) -> dict[str, Any] | None:
-    """Return what views were made of; None if there are none, or not whole."""
+    """Return the key that views were made with; None if there are none, or if they are incomplete."""
     if not path.exists():
         return None
     try:

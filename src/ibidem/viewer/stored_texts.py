@@ -1,4 +1,4 @@
-"""The texts of documents in `view.sqlite`: whole, or as far as they are known, and what of them is in other documents."""
+"""The texts of documents in `view.sqlite`, whole or in part, and which parts are in other documents."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ibidem.viewer.database import Connections, unpack
 from ibidem.viewer.rows import DOCUMENTS, side_of
 from ibidem.viewer.shown_texts import shade
 
-_TEXTS_CACHED = 4  # a document in many pairs is asked for again and again
-_MOST_SPANS = 200_000  # of one document that are counted for its shades
+_TEXTS_CACHED = 4  # a document in many pairs is read repeatedly
+_MOST_SPANS = 200_000  # counted for the shades of one document
 _MOST_VARIANT_CHARS = 3_000
 
 _GREY = """
@@ -20,18 +20,18 @@ _GREY = """
 
 
 class StoredTexts:
-    """The texts of documents by number; any thread may ask."""
+    """The texts of documents by number, for any thread."""
 
     def __init__(self, connections: Connections) -> None:
         self._rows, self._one = connections.rows, connections.one
         self._cached = lru_cache(maxsize=_TEXTS_CACHED)(self._unpack)
 
     def whole(self, number: int) -> str:
-        """Return the whole text of a document, empty if it is not at hand."""
+        """Return the whole text of a document; empty if it is not available."""
         return self._cached(number)
 
     def known(self, number: int) -> str:
-        """Return the text of a document, or what is stored of it, with NUL for what is not: every place is where it was."""
+        """Return the text of a document, or the stored parts with NUL in between, so that offsets still match."""
         text = self.whole(number)
         if text:
             return text
@@ -42,11 +42,11 @@ class StoredTexts:
         return "".join(known)
 
     def excerpt(self, number: int, start: int, end: int) -> str:
-        """Return how a stretch of a document begins, as far as it is known."""
+        """Return the beginning of a stretch of a document, as far as it is known."""
         return self.known(number)[start : min(end, start + _MOST_VARIANT_CHARS)].strip("\0")
 
     def shown(self, number: int, segments: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return a document's text as it is shown, in the given segments; if there are none, in what is stored of passages."""
+        """Return a document's text in the given segments; without any, in the stored texts of passages."""
         row = self._one(f"{DOCUMENTS} WHERE d.number = ?", [number])
         assert row is not None
         if not segments:
@@ -65,7 +65,9 @@ class StoredTexts:
         }
 
     def spans(self, number: int) -> list[tuple[int, int, int]]:
-        """Return what of a document is elsewhere: start, end and the other document; repeat groups are in all of theirs."""
+        """Return the parts of a document that appear elsewhere: start, end, other document. A repeat group is in all its
+        documents.
+        """
         spans: list[tuple[int, int, int]] = []
         for side, other in (("a", "b"), ("b", "a")):
             spans += map(

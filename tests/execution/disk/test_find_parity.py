@@ -35,7 +35,7 @@ def test_random_collections(signature: str, data: Any, way: dict[str, Any]) -> N
     seed = data.draw(st.integers(0, 10**6))
     records = random_records(seed, data.draw(st.integers(2, 14)))
     reference = None
-    if data.draw(st.booleans()):  # an id may stand on both sides
+    if data.draw(st.booleans()):  # an id may be on both sides
         reference = random_records(seed + 1, data.draw(st.integers(1, 8)), data.draw(st.sampled_from("de")))
     call = {
         "signature": signature,
@@ -62,7 +62,7 @@ def test_a_footer_in_every_document(signature: str) -> None:
 @pytest.mark.parametrize("most_told", [0, 1 << 20])  # groups whose first documents the mappers are told of
 def test_repeats_are_in_order_over_all_partitions(most_told: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeat_groups, "_MOST_TOLD", most_told)
-    # Footers of several lengths and frequencies: the order of their table is not that of the partitions they lie in.
+    # Footers of several lengths and frequencies: the order of their table is not that of the partitions they are in.
     footers = {3: text(100, 101, 102, 103), 4: text(110, 111, 112), 5: text(120, 121, 122, 123, 124), 7: text(130, 131, 132)}
     records = [
         {"id": f"d{n}", "text": " ".join([text(200 + n), *(footer for every, footer in footers.items() if n % every == 0)])}
@@ -192,7 +192,7 @@ def test_align_is_done_in_memory_and_says_so() -> None:
     with written(random_records(3, 8)) as (inputs,):
         result = ibidem.find(inputs, partitions=3, align=True, progress=Listening())
     assert isinstance(result, ibidem.Result)
-    assert told == ["--align keeps the collection in memory, which may need more memory than allowed"]
+    assert told == ["align keeps the collection in memory, which may need more memory than allowed"]
 
 
 @pytest.mark.parametrize("signature", ["words", "exact"])

@@ -79,7 +79,7 @@ def test_a_larger_budget_continues_a_run(
 def test_what_no_result_reads_is_gone_before_it_is_written(
     verb: Any, settings: dict[str, str], news: str, tmp_path: Path
 ) -> None:
-    """Documents in sentences and shingles are the largest tables but for the inputs; a copy of these needs room, too."""
+    """Documents in sentences and shingles are the largest tables except for the inputs; a copy of these needs room, too."""
     with verb(str(tmp_path / news), partitions=3, tmp_dir=str(tmp_path), **settings):
         stored = {path.name.partition("-")[2] for path in tmp_path.rglob("*.arrows")}
     assert "inputs.documents.arrows" in stored
@@ -117,7 +117,7 @@ def test_nothing_is_written_beyond_the_limit(tmp_path: Path, monkeypatch: pytest
     settings = {"partitions": 2, "tmp_dir": str(tmp_path), "workers": 2}
     path = tmp_path / "news.jsonl"
     write_jsonl(path, random_records(3, 200))
-    with pytest.raises(ResourceError, match="--max-disk allows"):
+    with pytest.raises(ResourceError, match="max_disk allows"):
         ibidem.find(str(path), max_disk="60kB", **settings)
     assert 0 < n_written <= 60_000
     assert sorted(tmp_path.iterdir()) == [path]
@@ -179,9 +179,7 @@ def test_the_default(free: int, n_input_bytes: int | None, most: int, rule: str,
     with pytest.raises(ResourceError) as caught:
         budget.take("stages", most + 1)
     assert rule in caught.value.message
-    assert caught.value.next_step.startswith(
-        "Free some space there" if "free" in rule else "Allow more with --max-disk, for example"
-    )
+    assert caught.value.next_step.startswith("Free some space there" if "free" in rule else "Allow more, for example max_disk=")
     assert disk_budget("5GB", "/tmp", n_input_bytes).most_bytes == 5 * 10**9
 
 
@@ -196,7 +194,7 @@ def test_what_is_given_back_can_be_used_again() -> None:
     budget.take("many", 99)
     with pytest.raises(ResourceError) as caught:
         budget.take("few", 2)
-    limit = "temporary files would take 101 bytes, more than the 100 bytes that --max-disk allows"
+    limit = "temporary files would take 101 bytes, more than the 100 bytes that max_disk allows"
     assert caught.value.message == f"{limit}: many 99 bytes, few 2 bytes"
 
 
@@ -205,7 +203,7 @@ def test_a_size_that_is_none_is_refused(size: str, run: Run, news: str) -> None:
     said(
         run("find", news, "-o", "out", "--max-disk", size),
         2,
-        f"max_disk must be auto or a size such as 500MB or 4GB, not '{size}'",
+        f"--max-disk must be auto or a size such as 500MB or 4GB, not '{size}'",
     )
 
 

@@ -42,7 +42,7 @@ def everything(folder: Path) -> dict[str, bytes]:
         (("find", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new; news.jsonl was read before"),
         (("find", "news.jsonl", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new)"),
         (("find", "news.jsonl", "--against", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new)"),
-        (("find", "news.jsonl", "-o", "out", "--min-similarity", "0.9"), "min_similarity was '4/5' and is '9/10'"),
+        (("find", "news.jsonl", "-o", "out", "--min-similarity", "0.9"), "--min-similarity was '4/5' and is '9/10'"),
         (("find", "news.jsonl", "-o", "out", "--signature", "exact"), "signature was 'words' and is 'exact'"),
         (("find", "news.jsonl", "-o", "out", "--strict"), "strict was False and is True"),
         (("cluster", "news.jsonl", "-o", "out"), "verb was 'find' and is 'cluster'"),
@@ -64,7 +64,7 @@ def test_another_run_cannot_go_on_with_it(
 def test_several_differences_are_named_at_once(run: Run, crashes: Crashes) -> None:
     crashes.kill(run, *FIND)
     answer = run("find", "others.jsonl", "-o", "out", "--min-similarity", "1/2", "--max-places", "7", "--resume")
-    said(answer, 2, "others.jsonl is new", "min_similarity was '4/5' and is '1/2'", "max_places was 100 and is 7")
+    said(answer, 2, "others.jsonl is new", "--min-similarity was '4/5' and is '1/2'", "--max-places was 100 and is 7")
 
 
 def test_an_input_that_has_changed(run: Run, crashes: Crashes, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_wrong_settings_are_told_of_before_anything_is_touched(run: Run, crashes
     crashes.kill(run, *FIND)
     before = everything(tmp_path)
     said(run(*FIND, "--resume", "--memory", "much"), 2, "memory")
-    said(run(*FIND, "--overwrite", "--min-similarity", "2"), 2, "min_similarity")
+    said(run(*FIND, "--overwrite", "--min-similarity", "2"), 2, "--min-similarity")
     assert everything(tmp_path) == before
 
 

@@ -95,7 +95,7 @@ def test_killed_while_the_folder_of_stages_is_made(
 def test_the_folder_of_stages_has_no_name_before_it_has_an_owner(
     run: Run, collection: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without its owner nobody may go on with it or remove it: the output folder could not be used any more."""
+    """Without its owner nobody may continue with it or remove it: the output folder could not be used any more."""
     write = Path.write_text
 
     def killed(path: Path, *given: Any, **named: Any) -> int:

@@ -126,7 +126,7 @@ def test_an_empty_reference(tmp_path: Path) -> None:
 
 
 def test_texts_that_outgrow_their_files(tmp_path: Path) -> None:
-    # Packed so well that nobody could know: the run begins in memory, and anew in parts.
+    # Packed so well that nobody could know: the run begins in memory, and again in parts.
     told: list[str] = []
 
     class Listening(Progress):

@@ -219,7 +219,7 @@ def test_data_of_an_earlier_run_that_are_damaged_are_told_of(tmp_path: Path, dam
     with pytest.raises(ResourceError, match="damaged") as caught:
         numbers_of(again.tables["rows"])
     assert str(tmp_path) in caught.value.message
-    assert "--overwrite" in caught.value.next_step
+    assert "overwrite=True" in caught.value.next_step
 
 
 def empty(path: Path) -> None:
@@ -262,7 +262,7 @@ def test_a_full_disk_names_the_folder(tmp_path: Path, monkeypatch: pytest.Monkey
         with pytest.raises(ResourceError) as caught:
             begun.add(Sent("rows", rows(range(1000)), 0))
     assert caught.value.message == f"cannot write temporary files to {tmp_path}: {os.strerror(errno.ENOSPC)}"
-    assert "--tmp-dir" in caught.value.next_step
+    assert "tmp_dir" in caught.value.next_step
     begun.close()
     assert not list(tmp_path.glob("*.stage"))
 

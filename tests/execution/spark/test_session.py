@@ -1,4 +1,4 @@
-"""What the Spark engine stands on is found, or the error says what to do; and nothing is left behind."""
+"""What the Spark engine needs is found, or the error says what to do; and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -183,14 +183,14 @@ def test_the_work_folder_of_this_machine_needs_no_name(spark: Any) -> None:
 
 
 def test_the_work_folder_of_a_cluster_needs_a_name() -> None:
-    with pytest.raises(ResourceError, match="--tmp-dir"):
+    with pytest.raises(ResourceError, match="tmp_dir"):
         WorkFolder(SimpleNamespace(sparkContext=SimpleNamespace(master="yarn")))
 
 
 @pytest.mark.parametrize("parent", ["nowhere://bucket/folder", "/dev/null/folder"])
 def test_a_place_that_cannot_be_written_is_named(spark: Any, parent: str) -> None:
     with (
-        pytest.raises(ResourceError, match=f"cannot create a folder .* in {parent}: .*\n.*--tmp-dir"),
+        pytest.raises(ResourceError, match=f"cannot create a folder .* in {parent}: .*\n.*tmp_dir"),
         WorkFolder(spark, parent),
     ):
         pass

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ibidem
-from ibidem.errors import InputError, NoDocumentsError, OutputExistsError, ResourceError, SkippedRecordsError
+from ibidem.errors import InputError, NoDocumentsError, OutputExistsError, ResourceError, SkippedRecordsError, UsageError
 from tests.cli.test_find import run
 from tests.execution.parity import frame_rows, local_tables, rows_of, written_rows
 from tests.execution.random_collections import odd_records, random_records, skewed_records
@@ -62,6 +62,13 @@ def test_find_in_lines(spark: Any, tmp_path: Path) -> None:
     skipped = [line for part in (tmp_path / "out" / "skipped.jsonl").glob("part-*") for line in part.read_text().splitlines()]
     assert [json.loads(line)["position"] for line in skipped] == [9, 10]
     assert json.loads((tmp_path / "out" / "run.json").read_text())["spark"]["partitions"] == 3
+
+
+def test_find_in_texts(spark: Any) -> None:
+    texts = [text(1, 2, 3), f"{text(7)} {text(1, 2, 3)}"]
+    with ibidem.find(texts, engine=ibidem.SparkEngine(spark, partitions=2)) as result:
+        assert [(passage.a.id, passage.b.id) for passage in result] == [("0", "1")]
+        assert result._repr_html_() == '<div class="ibidem"><p>1 passage, 0 repeats, 2 documents.</p></div>'
 
 
 def test_find_in_data_frames(spark: Any) -> None:
@@ -212,6 +219,14 @@ def test_dedup_of_a_data_frame(spark: Any, tmp_path: Path) -> None:
     frame = spark.createDataFrame(pa.Table.from_pylist(records)).coalesce(1)
     with ibidem.dedup(frame, engine=ibidem.SparkEngine(spark, partitions=2), level="passage", min_sentences=1) as result:
         left = frame_rows(result.remaining(), ["n"])
+        assert frame_rows(result.cleaned(), ["n"]) == left
+        assert repr(result)[1:-1].partition(": ")[2] in result._repr_html_()
+        assert result.to_html(tmp_path / "removed.html").stat().st_size > 100_000
+        assert len(result) == len(result.first_removed(1000)) > 0
+        assert list(result.changes())
+        assert result.overview().n_removals == len(result)
+        with pytest.raises(UsageError, match="has no mask"):
+            _ = result.keep_mask
         result.write(tmp_path / "out")
         result.write(tmp_path / "out", mark_only=True, overwrite=True)
     texts = {document.id: document.text for document in ibidem.dedup(records, level="passage", min_sentences=1).remaining()}
@@ -250,8 +265,15 @@ def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(SkippedRecordsError, match=r"good\.jsonl:3"):
         ibidem.find(good, engine=engine, strict=True, signature="exact")
     (tmp_path / "empty.jsonl").write_text("")
-    with pytest.raises(NoDocumentsError, match="the reference contains no documents"):
+    with pytest.raises(NoDocumentsError, match=r"the reference contains no documents: .*empty\.jsonl"):
         ibidem.find(good, against=str(tmp_path / "empty.jsonl"), engine=engine)
+    with pytest.raises(
+        InputError, match=r"a field 'nope' with a value; the fields of .*good\.jsonl are id, .*\nCheck group_field"
+    ):
+        ibidem.find(good, engine=engine, group_field="nope", signature="exact")
+    frame = spark.createDataFrame([("a", "One."), ("b", "Two.")], "key string, text string")
+    with pytest.raises(InputError, match=r"a field 'nope' with a value; the columns are key, text\nCheck id_field"):
+        ibidem.find(frame, engine=engine, id_field="nope")
     (tmp_path / "x.csv").write_text("id,text\n1,One.\n")
     with pytest.raises(InputError, match=r"Spark cannot read .*x\.csv"):
         ibidem.find(str(tmp_path / "x.csv"), engine=engine)
@@ -273,7 +295,7 @@ def test_stages_that_take_more_than_the_budget_end_the_run(spark: Any, tmp_path:
     path = write_lines(tmp_path / "news.jsonl", random_records(3, 60))
     (tmp_path / "work").mkdir()
     engine = ibidem.SparkEngine(spark, tmp_dir=f"file:{tmp_path / 'work'}", partitions=2)
-    with pytest.raises(ResourceError, match="that --max-disk allows: sentences "):
+    with pytest.raises(ResourceError, match="that max_disk allows: sentences "):
         ibidem.find(path, engine=engine, signature="exact", max_disk="5kB")
     assert list((tmp_path / "work").iterdir()) == []
     with ibidem.find(path, engine=engine, signature="exact", max_disk="1GB") as result:

@@ -1,4 +1,4 @@
-"""Whatever goes wrong has one shape, and nothing of the inside is told."""
+"""Whatever goes wrong has one shape, and reveals nothing internal."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_markup_in_json_is_text(reader: httpx.Client) -> None:
         ({"text": 7}, "text must be text"),
         ({"text": "x", "time": "some day"}, "time cannot be parsed"),
         ({"text": "x", "id": ""}, "id must not be empty"),
-        ({"text": "x", "title": "y"}, "title is not known here"),
+        ({"text": "x", "title": "y"}, "title is not a known parameter"),
         ([], "the body must be a JSON object"),
     ],
 )

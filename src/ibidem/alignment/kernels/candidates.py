@@ -1,8 +1,8 @@
-"""Kernels that find places of two documents worth aligning: rare words beside one another, in whatever order, in both; or
-sixteen words in a row.
+"""Kernels that find places of two documents worth aligning: rare words next to one another in both, in any order; or sixteen
+words in a row.
 
-A *bond* is two rare words in a row, common ones between them left out. Edited, reordered and translated text keeps some of its
-bonds; by chance two texts have hardly any, and not close together. Bonds and runs of eight words (octets) are *marks* of a
+A *bond* is two rare words in a row, ignoring common words between them. Edited, reordered and translated text keeps some of its
+bonds; by chance, two texts share hardly any, and not close together. Bonds and runs of eight words (octets) are *marks* of a
 text: equal ones meet.
 """
 
@@ -25,7 +25,7 @@ WINDOW = 9
 
 @outer_kernel
 def count_stems(stems, counts):
-    """Count stems by the first bits of their hashes; two that share them are taken for one."""
+    """Count stems by the first bits of their hashes; stems that share them are counted together."""
     for k in range(len(stems)):
         counts[stems[k] >> _SLOT_BITS] += 1
 
@@ -34,7 +34,7 @@ def count_stems(stems, counts):
 def list_bonds(stems, is_open, first, begin, end, counts, most, reach, keys, words, documents):
     """List the bonds of documents [begin, end): key, first word, document. Only words that are open make bonds.
 
-    A word is rare if it is counted at most `most` times. The two words of a bond are at most `reach` words apart.
+    A word is rare if its count is at most `most`. The two words of a bond are at most `reach` words apart.
     """
     n = np.int64(0)
     for document in range(begin, end):
@@ -64,8 +64,8 @@ def number_marks(keys):
 def list_octets(stems, is_open, first, begin, end, hashes, keys, words, documents):
     """List runs of eight words of documents [begin, end), winnowed: key, first word, document.
 
-    Of every WINDOW that follow one another the one with the smallest hash is listed, so of a run of OCTET_WORDS + WINDOW - 1
-    words that stands in two texts the same ones are listed in both. Runs that no open word begins or ends are left out.
+    Of every WINDOW consecutive ones, the one with the smallest hash is listed, so a run of OCTET_WORDS + WINDOW - 1 words in
+    two texts gives the same ones in both. Runs that neither begin nor end with an open word are left out.
     """
     n = np.int64(0)
     for document in range(begin, end):
@@ -75,7 +75,7 @@ def list_octets(stems, is_open, first, begin, end, hashes, keys, words, document
             h = np.uint64(0)
             for i in range(OCTET_WORDS):
                 h = mix(h, np.uint64(stems[low + k + i]))
-            # Told before the new hash takes the place of the one that leaves the window.
+            # Checked before the new hash replaces the one that leaves the window.
             is_gone = smallest <= k - WINDOW
             is_least = smallest < 0 or (not is_gone and h <= hashes[smallest % WINDOW])
             hashes[k % WINDOW] = h
@@ -102,7 +102,7 @@ def list_octets(stems, is_open, first, begin, end, hashes, keys, words, document
 def list_runs(starts_a, starts_b, documents_a, documents_b, stems, document_first, least_words, rectangles):
     """List the runs of at least `least_words` equal words around meetings, as rectangles.
 
-    Meetings come by diagonal and place, so that those that lie in the run before are passed over: no word is looked at twice.
+    Meetings are sorted by diagonal and place, so that those inside the previous run are skipped: no word is read twice.
     """
     n, last_diagonal, last_end = np.int64(0), np.int64(0), np.int64(-1)
     for i in range(len(starts_a)):
@@ -123,7 +123,7 @@ def list_runs(starts_a, starts_b, documents_a, documents_b, stems, document_firs
 
 @inlined_kernel
 def _end_of_group(keys, start):
-    """Return where the group of equal keys (upper halves) that begins at `start` ends."""
+    """Return the end of the group of equal keys (upper halves) that begins at `start`."""
     end = start + 1
     while end < len(keys) and keys[end] >> _HALF == keys[start] >> _HALF:
         end += 1
@@ -132,7 +132,7 @@ def _end_of_group(keys, start):
 
 @outer_kernel
 def count_meetings(keys, sizes):
-    """Count the groups of equal keys (upper half of each entry, sorted) by size, up to the last size there is room for."""
+    """Count the groups of equal keys (upper half of each entry, sorted) by size, up to the last size that fits."""
     start = 0
     while start < len(keys):
         end = _end_of_group(keys, start)
@@ -181,11 +181,11 @@ def list_meetings(keys, most_places, documents, side, group_numbers, counting, f
 def list_rectangles(
     begin, end, first, meetings, words, documents, least_bonds, max_gap, places, tasks, span, rectangles
 ):  # fmt: skip
-    """List the rectangles (words of a, words of b) of documents a [begin, end) where enough bonds meet close to one another."""
+    """List the rectangles (words of a, words of b) of documents a [begin, end) where enough bonds meet close together."""
     n = np.int64(0)
     for document in range(begin, end):
         start, stop = first[document], first[document + 1]
-        sort_seeds(start, stop, meetings, 1)  # bonds are numbered in reading order, so this is by document b too
+        sort_seeds(start, stop, meetings, 1)  # bonds are numbered in reading order, so this also sorts by document b
         while start < stop:
             other = documents[meetings[2 * start + 1]]
             after = start + 1
@@ -202,7 +202,7 @@ def list_rectangles(
                         break
                     if span[1] - span[0] < least_bonds:
                         continue
-                    # One bond that repeats on the other side is no more than one.
+                    # A bond that repeats on the other side counts once.
                     is_enough = True
                     for side in range(2):
                         sort_seeds(span[0], span[1], places, side)

@@ -1,15 +1,15 @@
 """Kernels that weigh evidence: how much more likely are these words if they were copied from that stretch of the other text?
 
-A word of a copied passage was taken over *in order* (with a neighbour) with probability c, *loosely* with probability u, or
-is new. Any word may stand in the other stretch by chance, the likelier the more often it stands in both texts and the longer
-the stretch is. The evidence of a word is the logarithm of its likelihood in a copy over its likelihood by chance: log(z + c/p)
-if it stands there in order, log(z + u/p) if it stands there, log(z) if not, with z = 1 - c - u. A *model* is a pair of c and u;
-from word for word to loose there are a few, and the one that gives the most evidence is taken.
+A word of a copied passage was copied *in order* (with a neighbour) with probability c, *loosely* with probability u, or is new.
+Any word may also be in the other stretch by chance; this is likelier the more often it occurs in both texts and the longer the
+stretch is. The evidence of a word is the logarithm of its likelihood in a copy over its likelihood by chance: log(z + c/p) if
+it is there in order, log(z + u/p) if it is there, log(z) if not, with z = 1 - c - u. A *model* is a pair of c and u; there are
+a few, from word for word to loose, and the one that gives the most evidence is used.
 
 Evidence decides where passages begin and end: from clusters of seeds to the stretches of both texts that have the most of it.
 
-Both texts lie in one array of words, those of b from `n_a_words` on. `counts` are of words, pairs and runs (of four words) in
-the stretch of the other text that is looked at; they are all 0 between calls. `evidence` has that of a and of b, by passage.
+Both texts are in one array of words, those of b from `n_a_words` on. `counts` are those of words, pairs and runs (of four
+words) in the stretch of the other text; they are all 0 between calls. `evidence` has that of a and of b, per passage.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _NO_SCORE = -1e18
 
 _MODELS_REFINED = 3
 _ROUNDS = 4
-_COMPETITIVE = 0.8  # a model that begins with less of the best one's evidence does not overtake it
-_MARGIN_WORDS = 60  # looked at beyond a cluster, and half of its length more
+_COMPETITIVE = 0.8  # a model that starts with less than this share of the best evidence does not overtake it
+_MARGIN_WORDS = 60  # considered beyond a cluster, plus half of its length
 
 
 @inlined_kernel
 def _place_of_level(expected):
-    """Return where `levels` has the level of a word that is expected so often (a logarithm)."""
+    """Return the index in `levels` for a word with this expected number (a logarithm)."""
     place = np.int64((expected - LOWEST_EXPECTED) * STEPS_PER_UNIT)
     return max(np.int64(0), min(place, np.int64(N_EXPECTED - 1)))
 
 
 @inner_kernel
 def _count_stretch(text, start, end, grading):
-    """Count the words of a stretch, and the pairs and runs that lie in it whole."""
+    """Count the words of a stretch, and the pairs and runs completely inside it."""
     for k in range(start, end):
         grading.counts[text.words[k]] += 1
     for k in range(start, end - 1):
@@ -69,9 +69,9 @@ def _forget_stretch(text, start, end, grading):
 
 @inner_kernel
 def measure_rates(n_words, n_different, total, unseen, rates):
-    """Write the logarithm of how often a word is expected, of each of the words to come.
+    """Write the logarithm of the expected number of occurrences, for each word.
 
-    `total` counts words in both texts; the two that a copy and its source would be are left out.
+    `total` counts words in both texts, without the two that would be a copy and its source.
     """
     for word in range(n_different):
         rates[word] = math.log((max(np.float64(total[word]) - 2.0, 0.0) + unseen) / n_words)
@@ -79,11 +79,11 @@ def measure_rates(n_words, n_different, total, unseen, rates):
 
 @inner_kernel
 def _grade_words(text, low, high, n_other, grading, limits):
-    """Grade the words [low, high) against the stretch that was counted, of `n_other` words.
+    """Grade the words [low, high) against the counted stretch of `n_other` words.
 
-    Words in common runs use up their counterparts: other words are there only as far as there are counterparts left, so that a
-    verbatim copy ends where it ends although the text goes on about the same things. `levels` gives how rare a word is, by
-    the logarithm of how often it is expected. A neighbour gives no more than `highest_chance_level`.
+    Words in common runs use up their counterparts: other words only count if counterparts are left, so that a verbatim copy
+    ends where it ends even if the text continues on the same subject. `levels` gives how rare a word is, by the logarithm of
+    its expected number. A neighbour gives no more than `highest_chance_level`.
     """
     words, pairs, counts, pair_counts = text.words, text.pairs, grading.counts, grading.pair_counts
     used, rates, grades = grading.used, grading.rates, grading.grades
@@ -112,7 +112,7 @@ def _grade_words(text, low, high, n_other, grading, limits):
         if neighbours == 0:
             grades[k] = level
             continue
-        # By chance, a word follows one of its neighbours as often as the neighbour stands there times its own rate.
+        # By chance, a word follows one of its neighbours as often as the neighbour occurs there times its own rate.
         by_order = np.int64(-(rates[word] + math.log(neighbours)) * LEVELS_PER_UNIT)
         grades[k] = IN_ORDER + max(level, max(0, min(by_order, limits.highest_chance_level)))
     for k in range(low, high):
@@ -123,7 +123,7 @@ def _grade_words(text, low, high, n_other, grading, limits):
 def best_stretch(grades, is_bound, low, high, core_start, core_end, weights, model, within, found):
     """Write the stretch of [low, high) with the most evidence that meets the core to `found`; return its evidence.
 
-    `weights` are by model and grade. A stretch that begins or ends within a sentence has `within` less.
+    `weights` are per model and grade. Beginning or ending within a sentence costs `within`.
     """
     best, total, opened, opened_at = _NO_SCORE, 0.0, _NO_SCORE, low
     base = model * N_GRADES
@@ -176,7 +176,7 @@ def refine_side(text, place, side, model, room, limits):
 
 @inner_kernel
 def _choose_models(text, core, room, limits):
-    """Write the models that give side a the most evidence, as the cluster stands, to `room.models.chosen`; return how much.
+    """Write the models that give side a of the cluster the most evidence to `room.models.chosen`; return how much.
 
     Their stretches and scores stay in the room.
     """
@@ -202,7 +202,7 @@ def _choose_models(text, core, room, limits):
 
 @inner_kernel
 def refine(text, core, room, limits, passages, evidence, n):
-    """Write the passage that a cluster makes as row n, under the model that gives both sides the most evidence."""
+    """Write the passage of a cluster as row n, under the model that gives both sides the most evidence."""
     evidence[2 * n] = evidence[2 * n + 1] = _NO_SCORE
     if _choose_models(text, core, room, limits) < limits.min_evidence / 2.0:  # hopeless
         return
@@ -212,7 +212,7 @@ def refine(text, core, room, limits, passages, evidence, n):
         of_a, of_b = room.models.scores[model], _NO_SCORE
         if 2.0 * of_a < _COMPETITIVE * most:
             continue
-        # The first turn of side a was taken when models were chosen.
+        # Side a already had its first turn when models were chosen.
         place[0], place[1] = room.models.stretches[2 * model], room.models.stretches[2 * model + 1]
         place[2], place[3] = core[2], core[3]
         for turn in range(_ROUNDS):
@@ -220,7 +220,7 @@ def refine(text, core, room, limits, passages, evidence, n):
             if turn > 0:
                 of_a = refine_side(text, place, 0, model, room, limits)
                 if a_start == place[0] and a_end == place[1]:
-                    break  # and so b would stay as it is
+                    break  # so b would not change either
             of_b = refine_side(text, place, 1, model, room, limits)
             if min(of_a, of_b) < limits.min_evidence / 2.0:  # hopeless
                 break
@@ -236,7 +236,7 @@ def refine(text, core, room, limits, passages, evidence, n):
 
 @inner_kernel
 def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, evidence):
-    """Write the passages that the seeds lead to; return how many. Each takes its seeds away, so there are never more."""
+    """Write the passages that the seeds lead to; return how many. Each uses up its seeds, so there are never more."""
     n, height = np.int64(0), np.int64(0)
     failed_start, failed_end = np.int64(-1), np.int64(-1)
     if n_seeds > 0:
@@ -247,7 +247,7 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
             return n
         start, end, gap = room.span[0], room.span[1], room.span[2]
         if start == failed_start and end == failed_end:
-            # A smaller gap has not divided it.
+            # A smaller gap did not divide it.
             if gap > 0:
                 height = put_task(room.tasks, height, start, end, 0, 0, gap - 1)
             continue
@@ -275,7 +275,7 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
                 if start < kept:
                     height = put_task(room.tasks, height, start, kept, 0, 0, gap)
                 continue
-            # It has moved away from what led to it.
+            # It has moved away from its seeds.
         if gap > 0 and end - start > 1:
             failed_start, failed_end = start, end
             height = put_task(room.tasks, height, start, end, 0, 0, gap - 1)

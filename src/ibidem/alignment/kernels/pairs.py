@@ -1,7 +1,7 @@
-"""Kernels that align many pairs of texts, one after the other.
+"""Kernels that align many pairs of texts, one by one.
 
-The words of two texts, and their runs of two, four and eight words, get numbers of their own: equal numbers are equal runs, and
-counts by number are plain arrays. The table of numbers is of open addressing, and emptied by a new stamp.
+The words of two texts, and their runs of two, four and eight words, are numbered: equal numbers are equal runs, and counts per
+number are plain arrays. The table of numbers uses open addressing; a new stamp empties it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ OUTCOME = 6  # pair, start and end in a, start and end in b, words in common
 _HALF = np.uint64(32)
 _LEAST_SENTENCE_WORDS = 3
 _VERBATIM_MODELS = 2
-_SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of the summary
+_SUMMARY_RATIO = 2  # least words of the summarised text per word of the summary
 
 
 @inlined_kernel
 def _number(table, mask, stamp, key, n):
-    """Return the number of a key: the one it has since this stamp, or `n` if it is new."""
+    """Return the number of a key under this stamp, or `n` if it is new."""
     at = np.int64((key * GOLDEN) >> _HALF) & mask
     while table.stamps[at] == stamp:
         if table.keys[at] == key:
@@ -37,7 +37,7 @@ def _number(table, mask, stamp, key, n):
 
 @inner_kernel
 def _number_words(stems, starts, ends, table, mask, stamp, words):
-    """Number the stems of spans [starts[i], ends[i]) one after the other; return how many different ones there are."""
+    """Number the stems of spans [starts[i], ends[i]) in turn; return how many distinct ones there are."""
     n, at = np.int64(0), np.int64(0)
     for side in range(2):
         for k in range(starts[side], ends[side]):
@@ -53,8 +53,7 @@ def _number_words(stems, starts, ends, table, mask, stamp, words):
 def _number_runs(shorter, step, n_words, table, mask, stamp, runs):
     """Number runs of 2 * step words, each made of the shorter runs at its start and `step` words later.
 
-    The last ones of a text are shorter than they should be: they reach over its end, and those who look at runs know where
-    that is.
+    The last runs of a text reach beyond its end and are invalid; users of runs know where the text ends.
     """
     n = np.int64(0)
     for k in range(n_words):
@@ -69,7 +68,7 @@ def _number_runs(shorter, step, n_words, table, mask, stamp, runs):
 def number_text(stems, is_start, starts, ends, text, room, stamp, unseen):
     """Bring two spans of words into one array: numbers of words and of their runs, and where sentences start."""
     n_words = text.n_words
-    # Only as much of the tables as this pair needs, so that they stay in the nearest cache.
+    # Only as much of the tables as this pair needs, so that they stay in the fastest cache.
     mask = np.int64(15)
     while mask < 2 * n_words:
         mask = 2 * mask + 1
@@ -107,9 +106,9 @@ def find_seeds(text, room, limits):
 
 @inner_kernel
 def _best_summary(text, side, room, limits, summary):
-    """Write the stretch of one text that draws most on the whole of the other to `summary`; return its evidence.
+    """Write the stretch of one text with the most evidence against the whole other text to `summary`; return its evidence.
 
-    The other text has to be longer by far, for otherwise it was taken over and not summed up.
+    The other text must be much longer; otherwise it was copied, not summarised.
     """
     own_start = text.n_a_words if side else np.int64(0)
     own_end = text.n_words if side else text.n_a_words
@@ -130,7 +129,9 @@ def _best_summary(text, side, room, limits, summary):
 
 @inner_kernel
 def _put_summary(text, room, limits, n):
-    """Add a summary, if it says more than the passages that lie in it; they are dropped then. Returns how many there are."""
+    """Add a summary if it has more evidence than the passages inside it, which are then dropped. Returns the number of
+    passages.
+    """
     of_a = _best_summary(text, 0, room, limits, room.core)
     of_b = _best_summary(text, 1, room, limits, room.place)
     side = 1 if of_b > of_a else 0
@@ -160,8 +161,8 @@ def _put_summary(text, room, limits, n):
 def _resolve(room, limits, n):
     """Set the evidence of passages that are not kept to 0.
 
-    They are too short; or weak where others are word for word, for then what is alike is rather the subject; or others with
-    more evidence lie over them on both sides.
+    They are too short; or weak while others are word for word, so that what they share is more likely the subject; or passages
+    with more evidence overlap them on both sides.
     """
     passages, evidence = room.passages, room.evidence
     has_verbatim = False
@@ -192,7 +193,7 @@ def _resolve(room, limits, n):
 
 @inner_kernel
 def _words_in_common(text, a_start, a_end, b_start, b_end, room):
-    """Return how many words of a stretch of a have a counterpart of their own in a stretch of b."""
+    """Return how many words of a stretch of a have their own counterpart in a stretch of b."""
     for k in range(b_start, b_end):
         room.grading.counts[text.words[k]] += 1
     n = np.int64(0)
@@ -222,7 +223,7 @@ def _align(stems, is_start, text, room, limits):
 
 @outer_kernel
 def mark_turned(stems, spans, is_turned):
-    """Mark the pairs of spans (flat) whose b is shorter than a, or of the same length and first by its words."""
+    """Mark the pairs of spans (flat) whose b is shorter than a, or equally long and first by its words."""
     for pair in range(len(is_turned)):
         a, end_a, b, end_b = spans[4 * pair], spans[4 * pair + 1], spans[4 * pair + 2], spans[4 * pair + 3]
         is_turned[pair] = end_b - b < end_a - a
@@ -235,8 +236,8 @@ def mark_turned(stems, spans, is_turned):
 def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes):
     """Align the pairs of spans (start and end in a, start and end in b; flat) from `pair` on.
 
-    An outcome has the columns named by OUTCOME, its places counted as in the spans. Returns the first pair that there was no
-    room left for, and the number of outcomes. Called again from that pair on, with the same room, it is not aligned again.
+    An outcome has the columns named by OUTCOME, with places counted as in the spans. Returns the first pair that did not fit,
+    and the number of outcomes. If called again from that pair, with the same room, it is not aligned again.
     """
     n_outcomes = np.int64(0)
     while pair < last_pair:

@@ -1,9 +1,9 @@
-"""Kernels that bring found and aligned passages together: ends moved word by word, and which of two that overlap stays.
+"""Kernels that combine found and aligned passages: moving ends word by word, and choosing between overlapping ones.
 
 A passage is a rectangle: a span of words in a and one in b. To find the passages of a pair of documents around a point without
-looking at all of them, those of about one size lie in a grid of cells of that size: each is in four cells at most, and what
-lies around a point is in one cell a size. Cells are slots of a table: `heads` has the last passage put into each (or -1),
-`following` the one before it, four entries for each passage.
+reading all of them, passages of about one size are in a grid of cells of that size: each is in at most four cells, and what is
+around a point is in one cell per size. Cells are slots of a table: `heads` has the last passage put into each (or -1),
+`following` the one before it, with four entries per passage.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ibidem.alignment.kernels.seeds import equal_before, equal_from
 from ibidem.columns.hashes import SEED, mix
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 
-ENTRIES = 4  # of a passage: it may lie across the corner of four cells
+ENTRIES = 4  # per passage: it may cross the corner of four cells
 _HALF, _NEARLY_ALL = 0.5, 0.9
 
 
@@ -31,13 +31,13 @@ def word_spans(passages, sentence, sentence_first, spans):
 def extend_equal(spans, documents, stems, document_first, least_words, added):
     """Move the ends of passages outwards as long as the words are the same on both sides; `added` has how many they are.
 
-    Fewer than `least_words` on one end may be chance, and are left out.
+    Fewer than `least_words` at one end may be chance and are left out.
     """
     for i in range(len(added)):
         low_a, high_a = document_first[documents[2 * i]], document_first[documents[2 * i] + 1]
         low_b, high_b = document_first[documents[2 * i + 1]], document_first[documents[2 * i + 1] + 1]
         is_one = documents[2 * i] == documents[2 * i + 1]
-        if is_one:  # a text and its copy do not run into one another
+        if is_one:  # within one document, the two sides must not overlap
             high_a = spans[4 * i + 2]
         a, b = spans[4 * i + 1], spans[4 * i + 3]
         n = equal_from(stems, a, b, high_a, high_b)
@@ -66,7 +66,7 @@ def _size_class(spans, i):
 
 @inner_kernel
 def _cell_slot(pair, bits, cell_a, cell_b, n_slots):
-    """Return the slot of a cell; other cells may share it. The number of slots is a power of two."""
+    """Return the slot of a cell; cells may share slots. The number of slots is a power of two."""
     key = mix(mix(mix(SEED, np.uint64(pair)), np.uint64(cell_a) << np.uint64(6) | np.uint64(bits)), np.uint64(cell_b))
     return np.int64(mix(key, SEED) & np.uint64(n_slots - 1))
 
@@ -75,7 +75,7 @@ def _cell_slot(pair, bits, cell_a, cell_b, n_slots):
 def _put_into_cells(pair, spans, i, slack, heads, following):
     """Put a passage, wider by `slack` on all sides, into its cells; return its class."""
     bits = _size_class(spans, i)
-    while np.int64(1) << bits < 2 * slack:  # so that it still lies in four cells at most
+    while np.int64(1) << bits < 2 * slack:  # so that it is still in at most four cells
         bits += 1
     bits += slack > 0
     low_a, high_a = (spans[4 * i] - slack) >> bits, (spans[4 * i + 1] + slack) >> bits
@@ -92,7 +92,7 @@ def _put_into_cells(pair, spans, i, slack, heads, following):
 
 @outer_kernel
 def mark_covered(rectangles, pairs, spans, span_pairs, slack, heads, following, is_covered):
-    """Mark the rectangles that lie in a passage of their pair on both sides, all but `slack` words."""
+    """Mark the rectangles inside a passage of their pair on both sides, except for `slack` words."""
     most_bits = np.int64(0)
     for j in range(len(span_pairs)):
         most_bits = max(most_bits, _put_into_cells(span_pairs[j], spans, j, slack, heads, following))
@@ -116,7 +116,7 @@ def mark_covered(rectangles, pairs, spans, span_pairs, slack, heads, following, 
 
 @inner_kernel
 def _covers(spans, i, j, share):
-    """Tell whether passage i covers at least a share of passage j on both sides."""
+    """Return whether passage i covers at least a share of passage j on both sides."""
     for side in range(2):
         start, end = spans[4 * j + 2 * side], spans[4 * j + 2 * side + 1]
         low, high = max(start, spans[4 * i + 2 * side]), min(end, spans[4 * i + 2 * side + 1])
@@ -127,16 +127,16 @@ def _covers(spans, i, j, share):
 
 @outer_kernel
 def choose_passages(pairs, spans, is_found, heads, following, is_kept):
-    """Decide which passages stay: an aligned one goes if one of its pair that stays covers half of it on both sides.
+    """Decide which passages are kept: an aligned one is dropped if a kept one of its pair covers half of it on both sides.
 
-    One that was found by sentences goes only if nearly all of it lies in an aligned one. Passages that are to be kept rather
-    than others of their pair come before them.
+    One found by sentences is dropped only if nearly all of it is inside an aligned one. Passages that are preferred to others
+    of their pair come first.
     """
     most_bits = np.int64(-1)
     for i in range(len(pairs)):
         is_kept[i] = True
         share = _NEARLY_ALL if is_found[i] else _HALF
-        # What covers half of a stretch lies over the middle of it, and is half as long at least.
+        # What covers half of a stretch covers its middle, and is at least half as long.
         a, b = (spans[4 * i] + spans[4 * i + 1]) // 2, (spans[4 * i + 2] + spans[4 * i + 3]) // 2
         bits = max(np.int64(0), _size_class(spans, i) - 1)
         while bits <= most_bits and is_kept[i]:

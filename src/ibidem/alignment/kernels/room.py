@@ -1,6 +1,6 @@
-"""What the kernels of the alignment work on: two texts as one array of words, the limits they keep, and the room they need.
+"""What the alignment kernels work on: two texts as one array of words, the limits, and working memory.
 
-Rows of several numbers lie flat in the room, one after the other: tasks, passages and seeds (sentence of a, sentence of b).
+Rows of several numbers are stored flat: tasks, passages and seeds (sentence of a, sentence of b).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 SEEDS_A_SENTENCE = 8
-OCTET_PLACES = 4  # of one run of eight words in the other text that lead to seeds
-TASK = 5  # first seed, end, side to cut by, whether the other side has been looked at, gap
+OCTET_PLACES = 4  # of one run of eight words in the other text that give seeds
+TASK = 5  # first seed, end, side to cut by, whether the other side was tried, gap
 PASSAGE = 5  # start and end in a, start and end in b, model
 
 Numbers = NDArray[Any]
@@ -30,7 +30,7 @@ class Text(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a passage needs, and the weights of words by model and grade, flat."""
+    """What a passage needs, and the weights of words per model and grade, flat."""
 
     min_evidence: float
     min_words: int
@@ -50,7 +50,7 @@ class Limits(NamedTuple):
 
 
 class NumberTable(NamedTuple):
-    """The numbers that words and runs have got, by slots of open addressing. A slot is in use if it has the present stamp."""
+    """The numbers of words and runs, with open addressing. A slot is in use if it has the current stamp."""
 
     keys: Numbers
     stamps: Numbers
@@ -58,8 +58,8 @@ class NumberTable(NamedTuple):
 
 
 class Grading(NamedTuple):
-    """What words are graded by: how often they are in the stretch of the other text, and so their pairs and runs; how many of
-    these are used up; how often a word is expected (a logarithm). All but the rates are 0 between calls.
+    """What words are graded by: how often they, their pairs and their runs are in the stretch of the other text; how many of
+    these are consumed; the expected number of a word (a logarithm). All except the rates are 0 between calls.
     """
 
     counts: Numbers
@@ -71,9 +71,9 @@ class Grading(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The different words of every sentence, with their weights: those of sentence s are [`first`[s], `first`[s + 1]).
+    """The distinct words of every sentence, with their weights: those of sentence s are [`first`[s], `first`[s + 1]).
 
-    `norms` are by sentence, `sentence_counts` by word.
+    `norms` are per sentence, `sentence_counts` per word.
     """
 
     words: Numbers
@@ -85,15 +85,15 @@ class Entries(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where words or runs are: `head` has the first place of each (or -1, as between calls), `following` the one after each."""
+    """Where words or runs are: `head` has the first place of each (-1 if none, as between calls), `following` the next one."""
 
     head: Numbers
     following: Numbers
 
 
 class Scores(NamedTuple):
-    """What one sentence has in common with those of the other text: products of weights, words; which ones these are; and the
-    best cosines. All but the last two are 0 between calls.
+    """What one sentence shares with those of the other text: products of weights, and words; which sentences these are; and the
+    best cosines. All except the last two are 0 between calls.
     """
 
     dots: Numbers
@@ -103,7 +103,7 @@ class Scores(NamedTuple):
 
 
 class Models(NamedTuple):
-    """How models explain a cluster: which are chosen, evidence (twice, once to choose by), the stretch of each."""
+    """How models explain a cluster: the chosen ones, their evidence (twice, once for choosing), and the stretch of each."""
 
     chosen: Numbers
     scores: Numbers
@@ -114,7 +114,7 @@ class Models(NamedTuple):
 class Room(NamedTuple):
     """Arrays for one thread, large enough for its largest pair of texts.
 
-    `waiting` is how many passages of the last pair there was no room for in the table; they are still in `passages`.
+    `waiting` is the number of passages of the last pair that did not fit in the table; they are still in `passages`.
     """
 
     stamp: Numbers
@@ -148,7 +148,7 @@ class Room(NamedTuple):
 
 
 def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
-    """Return room for pairs of texts of at most so many words in a, and in both together."""
+    """Return room for pairs of texts with at most `n_a_words` words in a and `n_words` in both together."""
     n, n_slots = n_words + 3, 1 << max(4, int(2 * n_words + 1).bit_length())
     n_seeds = SEEDS_A_SENTENCE * (n_a_words + 1) + OCTET_PLACES * n_words
 

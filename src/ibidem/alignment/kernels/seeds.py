@@ -1,12 +1,12 @@
-"""Kernels that find seeds, put them together to clusters, and follow equal words.
+"""Kernels that find seeds, group them into clusters, and follow equal words.
 
-A *seed* is a pair of sentences, one of each text, that have enough in common to look at them closely. Sentences are known by
-their words, weighted by how few sentences of both texts have them (tf-isf). Two are a seed if the cosine of their weights and
-either the Dice coefficient of their word sets or the share of the smaller set in the larger reach their limits. Besides,
-whatever the sentences are, eight words in a row that both texts have are a seed: so every common run of sixteen words has one,
-in unsplit text, tables and half sentences too.
+A *seed* is a pair of sentences, one from each text, that share enough to be examined closely. Sentences are compared by their
+words, weighted by how few sentences of both texts contain them (tf-isf). Two are a seed if the cosine of their weights and
+either the Dice coefficient of their word sets or the share of the smaller set in the larger reach their limits. In addition,
+any run of eight words in both texts is a seed: so every common run of sixteen words has one, even in unsplit text, tables and
+half sentences.
 
-Seeds near one another on both sides, in any order, are one *cluster*.
+Seeds close to one another on both sides, in any order, are one *cluster*.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ibidem.execution.compiler import inlined_kernel, inner_kernel
 
 OCTET_WORDS = 8
 _LEAST_SHARED_WORDS = 4
-_FREQUENT = 64  # words of more sentences than this, and of an eighth of all, are no evidence of anything
-_MOST_SENTENCES = 256  # nor those of more than this: work stays linear in the words
+_FREQUENT = 64  # words in more sentences than this, and in an eighth of all, mean nothing
+_MOST_SENTENCES = 256  # nor do words in more than this: the work stays linear in the words
 
 
 @inner_kernel
 def merge_short(is_bound, start, end, least_words, firsts, at):
     """Write where sentences start to `firsts[at:]`, and `end` after them; return how many there are.
 
-    Those of fewer words than `least_words` are put to the next one, the last one to the one before.
+    Those of fewer words than `least_words` are joined to the next one, the last one to the previous one.
     """
     n = np.int64(0)
     firsts[at] = start
@@ -45,7 +45,7 @@ def merge_short(is_bound, start, end, least_words, firsts, at):
 
 @inner_kernel
 def weigh_sentences(text, firsts, n_sentences, seen, slot, entries):
-    """Write the different words of every sentence with their weights, and the norms."""
+    """Write the distinct words of every sentence with their weights, and the norms."""
     n = np.int64(0)
     entries.first[0] = 0
     for s in range(n_sentences):
@@ -76,9 +76,9 @@ def weigh_sentences(text, firsts, n_sentences, seen, slot, entries):
 
 @inner_kernel
 def similar_sentences(n_a, n_sentences, entries, places, scores, limits, seeds):
-    """Write the seeds (sentence of a, sentence of b) that similar sentences make, flat; return how many.
+    """Write the seeds (sentence of a, sentence of b) from similar sentences, flat; return how many.
 
-    Sentences are numbered through, those of b from `n_a` on. Of each sentence of a the SEEDS_A_SENTENCE best are kept.
+    Sentences are numbered consecutively, those of b from `n_a` on. For each sentence of a, the SEEDS_A_SENTENCE best are kept.
     """
     entry_words, entry_first, head, following = entries.words, entries.first, places.head, places.following
     dots, shared, touched, best = scores.dots, scores.shared, scores.touched, scores.best
@@ -117,7 +117,7 @@ def similar_sentences(n_a, n_sentences, entries, places, scores, limits, seeds):
             dots[t] = 0.0
             if not alike or cosine < limits.least_cosine:
                 continue
-            # The best few, the worst of them last.
+            # The best few, worst last.
             if n_kept == SEEDS_A_SENTENCE:
                 if cosine <= best[n_kept - 1]:
                     continue
@@ -140,7 +140,7 @@ def similar_sentences(n_a, n_sentences, entries, places, scores, limits, seeds):
 
 @inner_kernel
 def common_octets(text, octets, sentence_of, n_a, places, seeds, n):
-    """Write the seeds that runs of eight words in both texts make, after the `n` that are there; return how many there are.
+    """Write the seeds from runs of eight words in both texts, after the `n` already there; return how many there are.
 
     Every run of either text is looked up in the other, where its first few places count.
     """
@@ -198,7 +198,7 @@ def put_task(tasks, n, start, end, side, is_whole, gap):
 
 @inner_kernel
 def next_cluster(seeds, tasks, n, span):
-    """Cut the seeds of the top task until a cluster is left that no gap divides on either side.
+    """Cut the seeds of the top task until a cluster remains that no gap divides on either side.
 
     Its first seed, end and gap are written to `span`; returns the new height of the stack, or -1 if there is nothing left.
     """
@@ -234,7 +234,7 @@ def equal_from(stems, a, b, end_a, end_b):
 
 @inner_kernel
 def equal_before(stems, a, b, start_a, start_b):
-    """Return how many words before `a` and before `b` are the same, from the two starts on."""
+    """Return how many words before `a` and before `b` are the same, not beyond the two starts."""
     n = 0
     while a - n > start_a and b - n > start_b and stems[a - n - 1] == stems[b - n - 1]:
         n += 1

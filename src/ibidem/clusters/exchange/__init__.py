@@ -1,1 +1,1 @@
-"""Clusters over many partitions: what is sent to whom."""
+"""Clusters over many partitions: what is sent where."""

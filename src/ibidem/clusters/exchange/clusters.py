@@ -1,4 +1,4 @@
-"""Pairs of duplicates into clusters: connected documents come together, and the local code decides among them."""
+"""From pairs of duplicates to clusters: connected documents meet in one partition, where the local code decides."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ibidem.resemblance.exchange.document_comparison import comparer_of
 from ibidem.resemblance.exchange.identical import FOUND, MEMBERS, NODES, node_homes
 from ibidem.resemblance.exchange.shingles import SETS, documents_with_sets, taken
 
-# Pairs to be listed, a < b, at b's home; members of clusters of two and more at the home of the first one of their cluster.
+# Pairs to list, a < b, at the home of b; members of clusters of two or more, at the home of the cluster's first member.
 LISTED = FOUND
 CLUSTERED = pa.schema(
     [("first", pa.int64()), ("document", pa.int64()), ("canonical", pa.int64()), ("similarity", pa.float64())]
@@ -50,8 +50,8 @@ def cluster_documents(
 ) -> dict[str, PartedTable]:
     """Return pairs as LISTED (`listed`), members of clusters as CLUSTERED (`clustered`), and rows of COUNTED (`counted`).
 
-    `found` has the tables `found`, `edges`, `nodes`, `members` and `by_common`. All that hangs together comes together: that
-    much must fit into the memory of one worker, with the shingles of its documents where common shingles led to pairs.
+    `found` has the tables `found`, `edges`, `nodes`, `members` and `by_common`. A connected component meets in one partition:
+    it must fit into the memory of one worker, with the shingles of its documents where common shingles led to pairs.
     """
     has_reference = layout.has_reference
     components = connect(flow, "duplicates", found["edges"])
@@ -75,13 +75,13 @@ def cluster_documents(
 
 
 def _gather(tables: Mapping[str, pa.Table], layout: Layout) -> Iterator[Sent]:
-    """Send what is known of documents that are in pairs, or represent others, to the partition of their component's root."""
+    """Send what is known about documents that are in pairs, or represent others, to the partition of their component's root."""
     nodes, roots = (tables["roots"][name].to_numpy().astype(np.int64) for name in ("node", "root"))
     order = np.argsort(nodes)
     nodes, roots = nodes[order], roots[order]
 
     def root_of(documents: Numbers) -> Numbers:
-        """Return the roots of documents; of those that are in no pair themselves."""
+        """Return the roots of documents; a document in no pair is its own root."""
         at = np.minimum(np.searchsorted(nodes, documents), max(len(nodes) - 1, 0))
         return np.where(nodes[at] == documents, roots[at], documents) if len(nodes) else documents
 
@@ -101,7 +101,7 @@ def _gather(tables: Mapping[str, pa.Table], layout: Layout) -> Iterator[Sent]:
 
 
 def _fetch_documents(flow: Flow, rooted: Inputs, sent: PartedTable, layout: Layout) -> PartedTable:
-    """Return what the documents are known by of components that have documents paired through common shingles."""
+    """Return the shingles of documents in components with pairs found through common shingles."""
 
     def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         document, root, by_common = (tables["nodes"][name].to_numpy() for name in ("document", "root", "by_common"))
@@ -121,7 +121,7 @@ def _fetch_documents(flow: Flow, rooted: Inputs, sent: PartedTable, layout: Layo
 
 
 def _cluster(tables: Mapping[str, pa.Table], config: Config, layout: Layout) -> Iterator[Sent]:
-    """Choose the canonical documents of components, as `clusters.stage` does with all documents in memory."""
+    """Choose the canonical documents of components, as `clusters.stage` does for all documents in memory."""
     nodes, members = tables["nodes"], tables["members"]
     documents = np.unique(np.concatenate([nodes["document"].to_numpy(), members["document"].to_numpy()]))
 
@@ -161,7 +161,7 @@ def _cluster(tables: Mapping[str, pa.Table], config: Config, layout: Layout) -> 
 
 
 def _all_sets(tables: Mapping[str, pa.Table], documents: Numbers) -> HashSets:
-    """Return what documents are known by, nothing where that was not sent."""
+    """Return the shingles of documents; empty where they were not sent."""
     sizes = np.zeros(len(documents), np.int64)
     known_by = HashSets(np.empty(0, np.uint64), np.zeros(1, np.int64))
     if "sent" in tables:

@@ -1,11 +1,11 @@
-"""Cuts where similar rows match: documents that share a window of classes, even through others, are decided together.
+"""Cuts where similar rows match: documents connected by windows of classes are decided together.
 
-Which rows go depends on the order of documents and on the leaders chosen so far, so they are decided one after the other, by
-the code that also decides in memory. All that deciding a document reads and writes are its own rows, and what is known of its
-windows: the rows that stay of equal texts, the leaders of equal classes. A window that occurs in two documents puts both into
-one connected component, so documents of different components share nothing, and each component gets what it would get among
-all documents. **A component is one task**, in one partition's memory: where one footer is in all documents that is nearly the
-whole collection, and the exact signature, which has no such limit, is the one to take.
+Which rows are cut depends on the order of documents and on the leaders chosen so far, so documents are decided one by one, by
+the same code as in memory. Deciding a document only reads and writes its own rows and the state of its windows: the kept rows
+of equal texts and the leaders of equal classes. A window in two documents puts both into one connected component, so documents
+of different components share nothing, and each component gets the same result as among all documents. **A component is one
+task**, in the memory of one partition. If one footer is in all documents, that is nearly the whole collection; use the exact
+signature then, which has no such limit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _RANKED = pa.schema([*CLASSED, ("rank_key", pa.int64())])
 def similar_spans(
     flow: Flow, documents: PartedTable, ranks: PartedTable, repeated: PartedTable, layout: Layout, rule: Rule
 ) -> PartedTable:
-    """Return what goes where similar rows match, `SPANS`."""
+    """Return what is cut where similar rows match, as `SPANS`."""
 
     def link(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given, repeated = in_order(tables["documents"]), tables["repeated"].sort_by("key")
@@ -63,7 +63,7 @@ def similar_spans(
         roots = tables["roots"]["root"].to_numpy()[by_node[at[linked]]]
         yield Sent("documents", given.filter(pa.array(linked)), home_of_nodes(roots, n_partitions))
         if rule.same_document and not layout.has_reference:
-            # Those that share nothing with others are decided where they are.
+            # Documents that share nothing with others are decided at home.
             yield Sent("spans", _spans(given.filter(pa.array(~linked)), layout, rule), partition)
 
     def decide(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -83,7 +83,7 @@ def similar_spans(
 
 
 def _spans(documents: pa.Table, layout: Layout, rule: Rule) -> pa.Table:
-    """Return what goes among documents that share nothing with others."""
+    """Return what is cut from documents that share nothing with others."""
     collection = collection_of(documents, layout)
     numbers = documents["document"].to_numpy()
     rows = rows_of(collection, flat(documents, "classes"), rule.max_gap)
@@ -96,7 +96,7 @@ def _spans(documents: pa.Table, layout: Layout, rule: Rule) -> pa.Table:
 
 
 def _type_sets(documents: pa.Table, collection: Collection, types: SentenceTypes) -> TypeSets:
-    """Return the sets of the types that have one; a type that is similar to no other is never compared, and has none here."""
+    """Return the sets of the types that have one; a type that is similar to no other is never compared and has none."""
     sizes = flat(documents, "set_sizes").astype(np.int64)
     sentence = np.repeat(collection.document_first[:-1], lengths(documents, "compared")) + flat(documents, "compared")
     of_set = types.of_sentence[sentence]

@@ -1,15 +1,15 @@
-"""Rounds of deciding rows: rows ask their slots who is there, slots gather what is known of their rows.
+"""Rounds that decide rows: rows ask their slots which rows are there, and slots collect what is known about their rows.
 
-At home are the *pairs*: each row that waits, beside each of its slots. By slot are the first places that are known to stay.
-In a round every partition tells each slot in which it has a row that waits its first undecided one, and its first row that
-was just found to stay; the slot answers with the first place of all that is not known to go, and the first that stays.
-A slot hears at most two rows of a partition and says one to it, whatever the number of places.
+The *pairs* are at home: each waiting row with each of its slots. Each slot has the first place known to be kept. In a round,
+every partition sends to each slot in which one of its rows is waiting the first undecided row and the first row just found to
+be kept. The slot answers with the first place of all that is not known to be cut, and the first that is kept. A slot receives
+at most two rows from a partition and returns one, whatever the number of places.
 
-What is left after the rounds is few rows, or chains in which each document waits for the one before it: the rows that wait,
-their slots, and the first row of each slot that is known to stay. Rows known to go give nothing, and whoever finds a later row
-that stays finds the first one as well. Rows that share no slot, not even through others, have no influence on each other. So
-each connected component of rows and slots is decided by itself, one row after the other: a component is one task, in one
-partition's memory. If few rows are left, all of them are one task.
+What is left after the rounds is a few rows, or chains in which each document waits for the one before it: the waiting rows,
+their slots, and the first row of each slot that is known to be kept. Rows known to be cut cannot be sources, and any row that
+finds a later kept row also finds the first one. Rows that share no slot, not even through others, do not influence each other.
+So each connected component of rows and slots is decided separately, row by row: a component is one task, in the memory of one
+partition. If few rows are left, all of them are one task.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from ibidem.columns.ragged import ranges, starts_of
 from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 
-# Rows that wait, with each of their slots.
+# Waiting rows, with each of their slots.
 PAIRS = pa.schema([*PLACE, ("slot", pa.uint64())])
-# Rows that are known to stay: the first one of a slot, as far as a partition knows or as all know.
+# Rows known to be kept: the first one of a slot, as known to one partition or to all.
 STAYING = pa.schema([("slot", pa.uint64()), *PLACE])
-# Rows that go, beside the row that each is cut for.
+# Cut rows, each with the row that it is cut for.
 CUTS = pa.schema([("document", pa.int64()), ("row", pa.int64()), ("matched", pa.int64()), ("matched_row", pa.int64())])
 _KNOWN_WINDOWS = pa.schema([field for field in WINDOWS if field.name != ASKER.name])
 _WAITING = pa.schema([*STAYING, ("partition", pa.int32())])
@@ -59,7 +59,7 @@ _DECIDED = {"cuts": CUTS, "pairs": PAIRS, "staying": STAYING, "waiting": _WAITIN
 
 @dataclass(frozen=True)
 class Undecided:
-    """What is left after some rounds: the rows that wait, and by slot the first ones that stay, in blocks of two rounds."""
+    """What is left after some rounds: the waiting rows, and the first kept row of each slot, in blocks of two rounds."""
 
     n_pairs: int
     pairs: PartedTable
@@ -67,7 +67,7 @@ class Undecided:
 
 
 def first_round(flow: Flow, rows: PartedTable, windows: PartedTable, layout: Layout, rule: Rule) -> dict[str, PartedTable]:
-    """Decide what the first place of each window settles. With a reference that is everything."""
+    """Decide what the first place of each window settles. With a reference, that is everything."""
 
     def merge(asked: pa.Table, _: Mapping[str, pa.Table]) -> pa.Table:
         keys = asked["key"].to_numpy()
@@ -90,7 +90,7 @@ def first_round(flow: Flow, rows: PartedTable, windows: PartedTable, layout: Lay
 def more_rounds(
     flow: Flow, decided: dict[str, PartedTable], most_rounds: int, few_pairs: int, rule: Rule
 ) -> tuple[list[PartedTable], Undecided]:
-    """Go on until few rows wait, or up to so many rounds in all. Return the cuts, and what is left."""
+    """Continue until few rows are waiting, or up to `most_rounds` rounds in total. Return the cuts and what is left."""
 
     def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         yield from _answered(tables["staying"], tables["waiting"], partition)
@@ -119,7 +119,7 @@ def more_rounds(
 
 
 def decide_left(flow: Flow, left: Undecided, at_once: bool, layout: Layout, rule: Rule) -> PartedTable:
-    """Return the cuts, `CUTS`, among the rows that are left; at home. `at_once` is for few of them: they are one task."""
+    """Return the cuts among the remaining rows, `CUTS`, at home. With `at_once`, for few rows, they are one task."""
 
     def link(tables: Iterator[Any]) -> Iterator[Sent]:
         for table in tables:
@@ -159,12 +159,12 @@ def decide_left(flow: Flow, left: Undecided, at_once: bool, layout: Layout, rule
 
 
 def _slots_of(rows: pa.Table, windows: pa.Table, size: int) -> tuple[Places, Names, Places]:
-    """Return every row beside each of its slots, and the first place of that slot.
+    """Return every row with each of its slots and the first place of that slot.
 
-    A slot is a place in a window. If a window is followed by the same one wherever it occurs, then all that share a slot of
-    it, but for the first, share the slot of the next window there, too: the former tells nothing new. So of windows that
-    follow one another like this, as those of a text that was copied whole do, only the last one that begins at or before a
-    row says where it is: one slot instead of `size`.
+    A slot is a place in a window. If a window is always followed by the same one, then rows that share one of its slots, except
+    the first, also share the slot of the next window: the former adds nothing. So of windows that always follow one another,
+    such as those of a text copied as a whole, only the last one that begins at or before a row gives its slot: one slot instead
+    of `size`.
     """
     rows = rows.sort_by([("document", "ascending"), ("row", "ascending")])
     places, keys = Places.of(rows), rows["key"].to_numpy()
@@ -188,7 +188,7 @@ def _slots_of(rows: pa.Table, windows: pa.Table, size: int) -> tuple[Places, Nam
 
 
 def may_give(source: Places, row: Places, rule: Rule, is_reference: bool = False) -> Truths:
-    """Tell which places come before the row beside them, and may be the source of it if they stay."""
+    """Return which places come before their row, and may be its source if they are kept."""
     there: Truths = source.document >= 0
     if is_reference:
         return there
@@ -202,7 +202,7 @@ def may_give(source: Places, row: Places, rule: Rule, is_reference: bool = False
 def _decided(
     row: Places, slots: Names, first: Places, staying: Places, partition: int, n_partitions: int, rule: Rule, is_reference: bool
 ) -> Iterator[Sent]:
-    """Decide rows, each of them beside its slots, by the first place of a slot not known to go and the first one that stays."""
+    """Decide rows, given with their slots, by the first place of a slot not known to be cut and the first one kept."""
     n = len(slots)
     number, example = numbered(row.document, row.row)
     gives, kept_gives = may_give(first, row, rule, is_reference), may_give(staying, row, rule, is_reference)
@@ -212,7 +212,7 @@ def _decided(
     np.minimum.at(first_left, number[gives], order[:n][gives])
     np.minimum.at(first_kept, number[kept_gives], order[n:][kept_gives])
     stays, goes = first_left == never, first_kept < never
-    settled = goes & (first_kept == first_left)  # nobody before the source may still turn out to stay
+    settled = goes & (first_kept == first_left)  # no row before the source can still turn out to be kept
     cut, source = row.take(example[settled]), first.joined(staying).take(place[first_kept[settled]])
     yield Sent("cuts", table_of([cut.document, cut.row, source.document, source.row], CUTS), partition)
     found = np.flatnonzero(stays[number])
@@ -237,7 +237,7 @@ def _by_slot(schema: pa.Schema, slots: Names, places: Places, *more: Numbers) ->
 
 
 def _answered(staying: pa.Table, waiting: pa.Table, partition: int) -> Iterator[Sent]:
-    """Tell every partition that waits for a slot who is the first there; keep who stays, for slots that are waited for."""
+    """Send every partition that waits for a slot the first row there; store the kept rows of slots that are waited for."""
     asked, partitions = waiting["slot"].to_numpy(), waiting["partition"].to_numpy().astype(np.int64)
     slots = np.unique(asked)
     kept_slots, kept = staying["slot"].to_numpy(), Places.of(staying)
@@ -256,7 +256,7 @@ def _answered(staying: pa.Table, waiting: pa.Table, partition: int) -> Iterator[
 
 
 def _row_nodes(places: Places) -> Names:
-    """Return a name for each row. Two rows of one name would only be decided in one task."""
+    """Return a name for each row. If two rows had the same name, they would only share a task."""
     document, row = places.document.astype(np.uint64), places.row.astype(np.uint64)
     mixed: Names = document * _FACTOR + row * GOLDEN
     return (mixed ^ mixed >> np.uint64(32)) * _FACTOR
@@ -266,7 +266,7 @@ def _cuts_of(pairs: pa.Table, staying: pa.Table, rule: Rule) -> pa.Table:
     """Decide the rows of whole components in order."""
     places = Places.of(pairs).joined(Places.of(staying))
     slots, _ = numbered(np.concatenate([pairs["slot"].to_numpy(), staying["slot"].to_numpy()]))
-    # Rows are numbered in their order, those of one document as far apart as they are there.
+    # Rows are numbered in order; those of one document are as far apart as in the document.
     document, different = numbered(places.rank, places.document)
     n_rows = np.zeros(len(different), np.int64)
     np.maximum.at(n_rows, document, places.row + 1)

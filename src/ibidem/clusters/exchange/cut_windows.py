@@ -1,8 +1,8 @@
 """Windows that occur in two places: found by their keys alone, before anything else of them is sent.
 
-Each partition sends a key once, however many places it has there, so no partition gets more rows for a text than there are
-partitions. Windows that occur once are not heard of again. All rows have an order: the document first by rank, then by number,
-then by row.
+Each partition sends a key once, however many places it has there, so no partition receives more rows for a text than there are
+partitions. Windows that occur once are not used again. Rows are ordered by the rank of their document, then its number, then
+the row.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Truths = NDArray[np.bool_]
 
 PLACE: list[tuple[str, Any]] = [("rank", pa.int64()), ("document", pa.int64()), ("row", pa.int64())]
 _KEYS = pa.schema([("key", pa.uint64()), ("standing", pa.int8()), ("first", pa.int64()), ASKER])
-# Keys of windows that may let one another go, where they occur; `first` is the first document of each, by number (where only
-# equal rows match: 0).
+# Keys of windows that may be cut for one another, where they occur; `first` is the first document of each, by number (0 if only
+# equal rows match).
 REPEATED = pa.schema([("key", pa.uint64()), ("first", pa.int64())])
 # Rows of such windows, at home: `key` is 0 where none begins; `after` is where the next sentence starts, or the text ends;
 # `text_chars` are the characters of the document without the space before its first sentence; `check` is what a row and its
@@ -49,15 +49,15 @@ ROWS = pa.schema(
         ("check", pa.uint64()),
     ]
 )
-# What a partition knows of a key: the one that follows it wherever it occurs (0: this and that, or none), and the first place
-# that may be a source.
+# What a partition knows about a key: the key that always follows it (0: various or none), and the first place that may be a
+# source.
 WINDOWS = pa.schema([("key", pa.uint64()), ("following", pa.uint64()), *PLACE, ASKER])
 _ONCE, _TWICE = 1, 3
 
 
 @dataclass(frozen=True)
 class Places:
-    """Rows, by the rank and number of their document and their own number in it. Document -1 is no place at all."""
+    """Rows, by the rank and number of their document and their own number in it. Document -1 means no place."""
 
     rank: Numbers
     document: Numbers
@@ -73,7 +73,7 @@ class Places:
 
     @classmethod
     def none(cls, count: int) -> Places:
-        """Return so many places that are none."""
+        """Return this many empty places."""
         return cls(np.zeros(count, np.int64), np.full(count, -1, np.int64), np.zeros(count, np.int64))
 
     def take(self, chosen: NDArray[Any]) -> Places:
@@ -98,7 +98,7 @@ class Places:
 
 
 def first_of_each(names: Names, places: Places) -> NDArray[np.int64]:
-    """Return for each different name, rising, the index of its first place in the order of rows."""
+    """Return for each distinct name, in increasing order, the index of its first place in the order of rows."""
     order = np.lexsort((places.row, places.document, places.rank, names))
     return order[firsts(names[order])]
 
@@ -106,8 +106,8 @@ def first_of_each(names: Names, places: Places) -> NDArray[np.int64]:
 def windows_of(documents: pa.Table, layout: Layout, rule: Rule) -> tuple[Collection, Rows, Names]:
     """Return documents, in order, as a collection with its rows, and the key of the window that starts at each row.
 
-    Windows that cannot match have different keys, or none (0): too few words, or a row that interrupts. Such a row is known
-    by nothing but its text, so it matches only where similar rows are looked for, of which those of equal texts match always.
+    Windows that cannot match have different keys, or none (0): too few words, or a row that interrupts. Such a row has only its
+    text, so it matches only where similar rows do, and there rows with equal texts always match.
     """
     collection = collection_of(documents, layout)
     classes = flat(documents, "classes")
@@ -123,7 +123,7 @@ def windows_of(documents: pa.Table, layout: Layout, rule: Rule) -> tuple[Collect
 
 
 def repeated_windows(flow: Flow, documents: PartedTable, layout: Layout, rule: Rule) -> PartedTable:
-    """Return the keys of windows of which one may let another go, `REPEATED`, in every partition where they occur."""
+    """Return the keys of windows that may be cut for one another, `REPEATED`, in every partition where they occur."""
 
     def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given = in_order(tables["documents"])
@@ -138,7 +138,7 @@ def repeated_windows(flow: Flow, documents: PartedTable, layout: Layout, rule: R
         else:
             twice = numbers[first] != numbers[last]
             standing = np.where(twice | (rule.same_document & (first != last)), _TWICE, _ONCE)
-        lowest = numbers[first] if rule.similar else np.zeros(len(first), np.int64)  # zeros cost next to nothing
+        lowest = numbers[first] if rule.similar else np.zeros(len(first), np.int64)  # zeros compress to almost nothing
         table = table_of([keys[first], standing, lowest, np.full(len(first), partition)], _KEYS)
         yield Sent("keys", table, route_by_hash(keys[first], flow_partitions))
 
@@ -161,7 +161,7 @@ def repeated_windows(flow: Flow, documents: PartedTable, layout: Layout, rule: R
 def repeated_rows(
     flow: Flow, documents: PartedTable, ranks: PartedTable, repeated: PartedTable, layout: Layout, rule: Rule
 ) -> tuple[PartedTable, PartedTable]:
-    """Return the rows of repeated windows, `ROWS`, at home; and by key what each partition knows of them, `WINDOWS`."""
+    """Return the rows of repeated windows, `ROWS`, at home; and by key what each partition knows about them, `WINDOWS`."""
 
     def look(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given = in_order(tables["documents"])
@@ -206,7 +206,7 @@ def repeated_rows(
 
 
 def _known(keys: Names, places: Places, layout: Layout) -> tuple[NDArray[Any], ...]:
-    """Return the columns of `WINDOWS` but for the asker."""
+    """Return the columns of `WINDOWS` except the asker."""
     at = np.flatnonzero(keys)
     beside = (np.diff(places.document) == 0) & (np.diff(places.row) == 1)
     following = np.zeros(len(keys), np.uint64)
@@ -218,7 +218,7 @@ def _known(keys: Names, places: Places, layout: Layout) -> tuple[NDArray[Any], .
 
 
 def merged_windows(keys: Names, following: Names, places: Places) -> tuple[NDArray[Any], ...]:
-    """Return each key once: with the one that always follows it, or else 0, and with the first place there is."""
+    """Return each key once, with the key that always follows it, or 0, and its first place."""
     order = np.argsort(keys, kind="stable")
     heads = firsts(keys[order])
     different, always = keys[order][heads], following[order][heads]

@@ -1,36 +1,36 @@
-"""Cuts over many partitions: which passages or sentences go because they occur earlier and stay there.
+"""Cuts over many partitions: which passages or sentences are removed because they are kept in an earlier place.
 
-The outcome is that of `clusters.cuts`, which decides documents one after the other. Where equal rows match, rows are decided
-side by side instead:
+The outcome is that of `clusters.cuts`, which decides documents one by one. Where equal rows match, rows are decided in parallel
+instead:
 
-All rows have an order: the document first by rank, then by number, then by row. A *slot* is a place in a window, named by
-the window's key and the distance from its first row; the rows of a slot are those that are there in any window with that
-key. A row s *may give* to a row r if the two share a slot and s lies in an earlier document, or, with `same_document`, in the
-same one and at least `min_sentences` rows before. Then r goes exactly if a row that may give to it stays, and its source is
-the first such row: that is the definition of `clusters.cuts`, whose windows match if their keys are equal. Every row that may
-give to r comes before r, so this settles all rows one after the other, in their order, in one way only. And it can be
-settled in any other order of work in which a row is decided by what is known for certain:
+Rows are ordered by the rank of their document, then its number, then the row. A *slot* is a place in a window, named by the
+window's key and the distance from its first row; the rows of a slot are those at that place in any window with that key. A row
+s *may give* to a row r if the two share a slot and s is in an earlier document or, with `same_document`, in the same one at
+least `min_sentences` rows earlier. Then r is cut exactly if a row that may give to it is kept, and its source is the first such
+row: this is the definition of `clusters.cuts`, whose windows match if their keys are equal. Every row that may give to r comes
+before r, so the definition determines all rows, in order, uniquely. They can be decided in any other order, as long as a row is
+decided only by what is certain:
 
-- r stays as soon as all rows that may give to it are known to go, and goes as soon as one of them is known to stay. Both are
-  what the definition says of r, whoever else is still undecided. The first undecided row of all has only decided rows before
-  it, so each round decides a row at least, and the rounds end.
+- r is kept once all rows that may give to it are known to be cut, and cut once one of them is known to be kept. Both are
+  what the definition says about r, whatever is still undecided. The first undecided row has only decided rows before it, so
+  each round decides at least one row, and the rounds end.
 - The rows of a slot that may give to r are the beginning of the slot, up to some row: those of documents before r's, and
-  those of its own that lie far enough before. So of all rows that are known to stay, or not known to go, the first one of the
-  slot tells enough: if it does not give to r, then none does. These two are all that a slot has to know.
-- The source of r is the first row that stays in any of r's slots. It is known once it is the first not known to go in all
-  of r's slots together: whoever comes before it goes.
+  those of its own that are far enough before. So of all rows known to be kept, or not known to be cut, the first one of the
+  slot is enough: if it does not give to r, none does. These two are all that a slot has to know.
+- The source of r is the first kept row in any of r's slots. It is known once it is the first not known to be cut in all
+  of r's slots together: everything before it is cut.
 - Windows of too few words have no key, as in `clusters.cuts`. Neither has a window with a row that interrupts: such a row has
-  a class of its own and occurs nowhere else. Windows of one document alone give to nobody and have no slots, unless
+  its own class and occurs nowhere else. Windows that occur in one document only give to no row and have no slots, unless
   `same_document` is set. Sentences are windows of one row.
-- With a reference all rows of it stay and no others give, so the first row of the reference in each slot decides at once.
+- With a reference, all its rows are kept and no others give, so its first row in each slot decides at once.
 
-Most rows are decided in the first two rounds: what is the first of its text stays, and what is a copy of it goes. A chain of
-documents, each of which waits for the one before, takes a round for each of them. So when few rows are left, one task decides
-them all; and what is left after `MOST_ROUNDS` rounds is decided by components (`cut_rounds`).
+Most rows are decided in the first two rounds: the first occurrence of a text is kept, and its copies are cut. A chain of
+documents, each waiting for the one before, takes one round per document. So when few rows are left, one task decides them all;
+what is left after `MOST_ROUNDS` rounds is decided by components (`cut_rounds`).
 
-What is bounded: no partition is sent more than two rows by another one for a slot or a window, and more than one for the
-place of a source, in any round, however many places a text has. After the first round only rows that wait are read and sent.
-What is left after the rounds is sent as it is, each row once for each of its slots.
+Bounds: in any round, no partition receives from another more than two rows per slot or window, or more than one per place of a
+source, however many places a text has. After the first round, only waiting rows are read and sent. What is left after the
+rounds is sent unchanged, each row once per slot.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 
 MOST_ROUNDS = 30
-MOST_AT_ONCE = 1 << 20  # rows, counted once for each of their slots, that one task decides: a second, and some 100 MB
+MOST_AT_ONCE = 1 << 20  # rows, counted once per slot, that one task decides: one second, about 100 MB
 
 _OPEN = pa.schema(
     [field for field in SPANS if not field.name.startswith("matched_")]
@@ -69,7 +69,7 @@ _LOCATED = pa.schema([*_RANGE, ("matched_start", pa.int64()), ("matched_end", pa
 def cuts_flow(flow: Flow, documents: PartedTable, ranks: PartedTable, layout: Layout, config: Config) -> PartedTable:
     """Return what is removed from documents (`parted_tables.CLASSED` or `EQUAL`): `SPANS`, at home and in reading order.
 
-    `ranks` has (document, rank_key) at home: of two documents the one with the lower key stays, or the first of equal ones.
+    `ranks` has (document, rank_key) at home: of two documents, the one with the lower key is kept, or the first of equal ones.
     """
     rule = Rule.of(config)
     repeated = repeated_windows(flow, documents, layout, rule)
@@ -83,10 +83,10 @@ def cuts_flow(flow: Flow, documents: PartedTable, ranks: PartedTable, layout: La
 
 
 def _spans_of(flow: Flow, rows: PartedTable, cuts: list[PartedTable], layout: Layout) -> PartedTable:
-    """Return the spans that the cut rows make, `SPANS`. Each partition asks once where a source is.
+    """Return the spans of the cut rows, `SPANS`. Each partition asks once where a source is.
 
-    Windows meet by the hash of their classes, and rows by slots: nothing goes because of a hash alone. The checks of the rows
-    on both sides are compared, and where they differ the text stays.
+    Windows meet by the hash of their classes, and rows by slots, but nothing is removed because of a hash alone. The checks of
+    the rows on both sides are compared, and where they differ, the text is kept.
     """
 
     def make(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -125,7 +125,7 @@ def _spans_of(flow: Flow, rows: PartedTable, cuts: list[PartedTable], layout: La
 
 
 def _equal(spans: pa.Table, is_equal: Truths) -> pa.Table:
-    """Return the spans that equal their sources. A document that keeps one of the others is not dropped."""
+    """Return the spans that equal their sources. A document that keeps any other span is not dropped."""
     if is_equal.all():
         return spans
     document, is_dropped = spans["document"].to_numpy(), spans["is_dropped"].to_numpy()
@@ -134,7 +134,7 @@ def _equal(spans: pa.Table, is_equal: Truths) -> pa.Table:
 
 
 def _open_spans(rows: pa.Table, cuts: pa.Table) -> pa.Table:
-    """Return the spans of cut rows, as `removals.cut_spans` makes them, with the rows that their sources are."""
+    """Return the spans of cut rows, as `removals.cut_spans` makes them, with the rows of their sources."""
     document, row = cuts["document"].to_numpy(), cuts["row"].to_numpy()
     order = np.lexsort((row, document))
     document, row = document[order], row[order]
@@ -148,7 +148,7 @@ def _open_spans(rows: pa.Table, cuts: pa.Table) -> pa.Table:
 
 
 def _checks_of(checks: Names, heads: Numbers) -> Names:
-    """Return one number for the checks of each span, in their order; spans begin at the heads."""
+    """Return one number for the checks of each span, in order; spans begin at the heads."""
     if len(heads) == 0:
         return np.empty(0, np.uint64)
     place = ranges(0, np.diff(np.append(heads, len(checks))))
@@ -157,7 +157,7 @@ def _checks_of(checks: Names, heads: Numbers) -> Names:
 
 
 def _row_index(rows: pa.Table, document: Numbers, row: Numbers) -> Numbers:
-    """Return where in the table of rows certain ones are; all of them are there."""
+    """Return the positions of given rows in the table of rows; all of them exist."""
     documents = np.unique(rows["document"].to_numpy())
     known = find(rows["document"].to_numpy(), documents)[0] << 32 | rows["row"].to_numpy()
     order = np.argsort(known)

@@ -20,7 +20,7 @@ _DOCUMENTS = pa.schema([("document", pa.int64()), *DOCUMENTS])
 def sum_up(
     flow: Flow, documents: PartedTable, coverage: Sequence[PartedTable], clustered: PartedTable, layout: Layout
 ) -> PartedTable:
-    """Return the table of documents, those of the inputs, in reading order."""
+    """Return the table of input documents, in reading order."""
 
     def total(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = in_order(tables["documents"])

@@ -1,4 +1,4 @@
-"""Keep rules over many partitions: the keys of documents, at home. Only the values of a FIELD have to meet."""
+"""Keep rules over many partitions: the keys of documents, at home. Only the values of a FIELD must meet."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _KNOWN = pa.schema([("n_known", pa.int64())])
 def rank_keys(flow: Flow, name: str, documents: PartedTable, layout: Layout, rule: str) -> PartedTable:
     """Return rows of RANKS for all documents, at home, by a rule: first, longest, earliest, FIELD:max or FIELD:min.
 
-    `documents` are at home, with their n_chars, time and group; the group is the value of the FIELD. Raises InputError where
-    no document has what the rule looks at.
+    `documents` are at home, with their n_chars, time and group; the group is the value of the FIELD. Raises InputError if no
+    document has what the rule needs.
     """
     ranked = _direct_ranks if is_direct(rule) else _value_ranks
     ranks, known = ranked(flow, name, documents, layout, rule)
@@ -49,7 +49,7 @@ def _direct_ranks(flow: Flow, name: str, documents: PartedTable, layout: Layout,
 
 
 def _value_ranks(flow: Flow, name: str, documents: PartedTable, layout: Layout, rule: str) -> tuple[PartedTable, PartedTable]:
-    """All different values meet in one partition, with their counts, and their keys return to where they were asked for."""
+    """All distinct values meet in one partition, with their counts, and their keys return to the partitions that asked."""
 
     def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         found = pc.value_counts(tables["documents"]["group"].combine_chunks().drop_null())
@@ -79,7 +79,7 @@ def _value_ranks(flow: Flow, name: str, documents: PartedTable, layout: Layout, 
 
 
 def put_in_keys(flow: Flow, keyed: PartedTable, ranks: PartedTable) -> PartedTable:
-    """Return the documents where identical ones meet, with the keys by which they stay."""
+    """Return the documents where identical ones meet, with the keys that decide which is kept."""
     n_partitions = flow.n_partitions
 
     def put_in(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:

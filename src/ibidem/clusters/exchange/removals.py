@@ -14,7 +14,7 @@ from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 
 _ASKED = pa.schema([("matched", pa.int64()), ASKER])
-_KEPT = "kept_"  # begins the columns about the document that stays
+_KEPT = "kept_"  # prefix of the columns about the kept document
 
 
 def removed_documents(flow: Flow, decisions: PartedTable, layout: Layout) -> PartedTable:

@@ -1,4 +1,4 @@
-"""The tables of `cluster` and what `dedup` decides, in reading order over all partitions: numbers and names are put in."""
+"""The tables of `cluster` and the decisions of `dedup`, in reading order over all partitions: adds numbers and names."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ DUPLICATES = pa.schema(
     ]
 )
 CLUSTERS = pa.schema([("cluster", pa.int64()), ("document", pa.int64()), ("id", pa.large_string()), ("canonical", pa.bool_())])
-# One row for every member of a cluster. `kept_…` is the canonical document, for that itself too; `similarity` is not a number
-# where the two were not compared.
+# One row per member of a cluster. `kept_…` is the canonical document, also for the canonical document itself; `similarity` is
+# NaN if the two were not compared.
 DECISIONS = pa.schema(
     [
         *NAMED,

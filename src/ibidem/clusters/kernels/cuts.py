@@ -1,10 +1,10 @@
-"""Kernels of the cuts: rows are decided one after the other; what occurs earlier and stays there lets a row go.
+"""Kernels of the cuts: rows are decided one by one; a row is cut if the same text is kept in an earlier place.
 
-A *window* starts at a row and spans `size` rows of one document; equal windows form a *group*. A *slot* is a place in the
-text of a group, and contains the first row there that stays. Groups that always follow one another are one text and share
-their slots: the slot of a row is its window's `base` plus the row's place in the window, whichever of its windows is asked.
+A *window* starts at a row and spans `size` rows of one document; equal windows form a *group*. A *slot* is a place in the text
+of a group, and contains the first kept row there. Groups that always follow one another are one text and share their slots: the
+slot of a row is its window's `base` plus the row's place in the window, for any of its windows.
 
-`source` is by row what the row is cut for, or -1 for a row that stays.
+`source` has for each row the row that it is cut for, or -1 if it is kept.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels.bounds import needed_overlap
 from ibidem.matches.kernels.join import overlap_of, popcount
 
-_UNSEEN, _NONE = -2, -1  # no window of the group was seen yet; its windows have different neighbours
+_UNSEEN, _NONE = -2, -1  # no window of the group seen yet; its windows have different neighbours
 
 
 class Order(NamedTuple):
-    """In which order documents are decided: the first `n_reference` of `documents` are the reference, if there is one.
+    """The order in which documents are decided: the first `n_reference` of `documents` are the reference, if there is one.
 
-    `position` says where each document is among them, and is empty if that is the order of rows; `document` is by row.
+    `position` is the place of each document in this order, and is empty if it is the order of rows; `document` is per row.
     """
 
     documents: NDArray[np.int64]
@@ -36,9 +36,10 @@ class Order(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """The group of the window at each row (-1: none), and the first slot of each group. `held` is by slot, -1 at first.
+    """The group of the window at each row (-1: none), and the first slot of each group. `held` is per slot, initially -1.
 
-    `kind_of_row` is the group of windows of equal classes. In the same document, rows at least `lag` before may be sources.
+    `kind_of_row` is the group of windows of equal classes. In the same document, rows at least `lag` rows earlier may be
+    sources.
     """
 
     size: int
@@ -50,8 +51,8 @@ class Windows(NamedTuple):
 
 
 class Leaders(NamedTuple):
-    """Windows that others of their kind are compared with: those of kind k are `rows[first[k]:]`, as many as `n_rows[k]`
-    says, 0 at first.
+    """Windows that others of their kind are compared with: those of kind k are the first `n_rows[k]` of `rows[first[k]:]`,
+    initially 0.
     """
 
     first: NDArray[np.int64]
@@ -60,7 +61,7 @@ class Leaders(NamedTuple):
 
 
 class ComparedCells(NamedTuple):
-    """What rows are compared by: types, and their sets; they match from a similarity of p/q on."""
+    """What rows are compared by: types and their sets; they match from a similarity of p/q."""
 
     types: NDArray[Any]
     start: NDArray[np.int64]
@@ -73,7 +74,7 @@ class ComparedCells(NamedTuple):
 
 @outer_kernel
 def drop_short_windows(keys, n_words, size, min_words):
-    """Take the key from every window of fewer than `min_words` words. The rows of a window that has a key exist."""
+    """Remove the key of every window of fewer than `min_words` words. All rows of a window with a key exist."""
     words = np.int64(0)
     for row in range(len(keys) + size - 1):
         if row < len(keys):
@@ -87,7 +88,7 @@ def drop_short_windows(keys, n_words, size, min_words):
 
 @outer_kernel
 def number_windows(window_rows, window_first, group_of_row):
-    """Write the group of the window that starts at each row; the others keep what they have."""
+    """Write the group of the window that starts at each row; other rows are left unchanged."""
     for group in range(len(window_first) - 1):
         for i in range(window_first[group], window_first[group + 1]):
             group_of_row[window_rows[i]] = group
@@ -97,7 +98,7 @@ def number_windows(window_rows, window_first, group_of_row):
 def place_slots(following, preceding, size, base):
     """Write the first slot of each group; return the number of slots.
 
-    Groups linked in both directions are one slot apart. There are no circles: the last window of a text is followed by none.
+    Groups linked in both directions are one slot apart. There are no cycles: nothing follows the last window of a text.
     """
     n_slots = np.int64(0)
     for head in range(len(base)):
@@ -117,7 +118,8 @@ def place_slots(following, preceding, size, base):
 
 @inlined_kernel
 def _may_give(source_row, row, first, end, lag):
-    """Whether a row that stays may be the source of another one: in other documents always, in the same one `lag` before.
+    """Return whether a kept row may be the source of another: always in another document, in the same one from `lag` rows
+    before.
 
     The rows of the document are [first, end).
     """
@@ -126,10 +128,10 @@ def _may_give(source_row, row, first, end, lag):
 
 @inlined_kernel
 def first_source(row, first, end, lag, slots, begin, stop, shift, position, document, held):
-    """Return the first row, in the order of decision, that stays in one of a row's slots and may be its source; or -1.
+    """Return the first kept row, in the order of decision, in one of a row's slots that may be its source; or -1.
 
-    The slots are `slots[begin:stop]`, each plus `shift`. Rows come by the `position` of their document; if that is empty, they
-    are numbered in their order.
+    The slots are `slots[begin:stop]`, each plus `shift`. Rows are ordered by the `position` of their document; if that is
+    empty, by their number.
     """
     best = np.int64(-1)
     for k in range(begin, stop):
@@ -147,7 +149,7 @@ def first_source(row, first, end, lag, slots, begin, stop, shift, position, docu
 
 @inlined_kernel
 def hold_slots(row, slots, begin, stop, shift, held):
-    """Let a row that stays be the source in those of its slots that have none yet."""
+    """Make a kept row the source in those of its slots that have none."""
     for k in range(begin, stop):
         if held[slots[k] + shift] < 0:
             held[slots[k] + shift] = row
@@ -155,7 +157,7 @@ def hold_slots(row, slots, begin, stop, shift, held):
 
 @inner_kernel
 def _match(x, y, length, cells):
-    """Whether `length` cells in a row reach the similarity."""
+    """Return whether `length` consecutive cells reach the similarity."""
     types, start, size, bitmaps = cells.types, cells.start, cells.size, cells.bitmaps
     for k in range(length):
         t = types[x + k]
@@ -163,7 +165,7 @@ def _match(x, y, length, cells):
         if t == u:
             continue
         needed = needed_overlap(size[t], size[u], cells.p, cells.q)
-        # Bits in which the bitmaps differ are at most the elements in which the sets do.
+        # The bitmaps differ in at most as many bits as the sets differ in elements.
         if np.int64(popcount(bitmaps[t] ^ bitmaps[u])) > size[t] + size[u] - 2 * needed:
             return False
         if overlap_of(cells.values, start[t], size[t], start[u], size[u], needed) < 0:
@@ -173,7 +175,7 @@ def _match(x, y, length, cells):
 
 @inner_kernel
 def _cut_by_leaders(row, kind, first, end, size, lag, leaders, cells, source):
-    """Give the rows of the window at `row` that have no source yet one in the leaders that match the window and stay."""
+    """Give rows of the window at `row` without a source one from kept rows of leaders that match the window."""
     for i in range(leaders.first[kind], leaders.first[kind] + leaders.n_rows[kind]):
         leader = leaders.rows[i]
         if not _may_give(leader, row, first, end, lag):
@@ -189,8 +191,8 @@ def _cut_by_leaders(row, kind, first, end, size, lag, leaders, cells, source):
 
 @inner_kernel
 def _add_leader(row, kind, size, leaders, cells, source):
-    """Let the window at `row` lead its group, which has room, if a row of it stays and no leader matches it that stays
-    wherever it does.
+    """Make the window at `row` a leader of its group, which has room, if one of its rows is kept and no matching leader is kept
+    wherever it is.
     """
     end = leaders.first[kind] + leaders.n_rows[kind]
     stays = False
@@ -211,7 +213,7 @@ def _add_leader(row, kind, size, leaders, cells, source):
 
 @inner_kernel
 def _all_held(slot, row, first, end, size, lag, held):
-    """Whether every row of the window at `row` will find a source in the window's own slots."""
+    """Return whether every row of the window at `row` will find a source in the window's own slots."""
     for k in range(size):
         other = held[slot + k]
         if other < 0 or not _may_give(other, row + k, first, end, lag):
@@ -221,10 +223,10 @@ def _all_held(slot, row, first, end, size, lag, held):
 
 @outer_kernel
 def cut_rows(order, windows, near, leaders, cells, shifts, lasts, source):
-    """Write the source of every row that goes; `source` is -1 throughout at first.
+    """Write the source of every row that is cut; `source` is initially all -1.
 
-    `shifts` and `lasts` are room for twice as many numbers as a window has rows. Without `near`, neither leaders nor cells
-    are looked at.
+    `shifts` and `lasts` have room for twice as many numbers as a window has rows. Without `near`, leaders and cells are not
+    used.
     """
     size, lag, group_of_row, base, held, kind_of_row = windows
     leader_first, n_leaders = leaders.first, leaders.n_rows
@@ -233,7 +235,7 @@ def cut_rows(order, windows, near, leaders, cells, shifts, lasts, source):
         end = order.document_first[order.documents[i] + 1]
         may_go = not order.has_reference or i >= order.n_reference
         may_give = not order.has_reference or i < order.n_reference
-        # The windows that contain the current row, as a queue of runs that share their slots: the row's slot is shift + row.
+        # The windows that contain the current row, as a queue of runs that share slots: the row's slot is shift + row.
         head = 0
         tail = 0
         for row in range(first, end):
@@ -255,7 +257,7 @@ def cut_rows(order, windows, near, leaders, cells, shifts, lasts, source):
             if may_go:
                 if near:
                     kind = kind_of_row[row]
-                    # What occurs elsewhere word for word needs no comparing.
+                    # What occurs elsewhere word for word needs no comparison.
                     if kind >= 0 and n_leaders[kind] > 0:
                         if group < 0 or not _all_held(base[group], row, first, end, size, lag, held):
                             _cut_by_leaders(row, kind, first, end, size, lag, leaders, cells, source)
@@ -268,17 +270,17 @@ def cut_rows(order, windows, near, leaders, cells, shifts, lasts, source):
                 hold_slots(row, shifts, head, tail, row, held)
             if near and row - size + 1 >= first:
                 kind = kind_of_row[row - size + 1]
-                # Most groups are full soon: a call hands on every field of every array.
+                # Most groups are soon full, and a call would pass every field of every array.
                 if kind >= 0 and leader_first[kind] + n_leaders[kind] < leader_first[kind + 1]:
                     _add_leader(row - size + 1, kind, size, leaders, cells, source)
 
 
 @outer_kernel
 def decide_rows(rows, first, end, stays, lag, slot_first, slots, no_position, held, source):
-    """Write the source of every row that goes; `source` and `held` are -1 throughout at first.
+    """Write the source of every row that is cut; `source` and `held` are initially all -1.
 
-    Rows are numbered in the order of decision and rise; those of row i's document are [first[i], end[i]). Row i has the slots
-    `slots[slot_first[i]:slot_first[i + 1]]`, and is known to stay if `stays[i]`. `no_position` is empty.
+    Rows are numbered in the order of decision; those of row i's document are [first[i], end[i]). Row i has the slots
+    `slots[slot_first[i]:slot_first[i + 1]]`, and is known to be kept if `stays[i]`. `no_position` is empty.
     """
     for i in range(len(rows)):
         if not stays[i]:
@@ -291,7 +293,7 @@ def decide_rows(rows, first, end, stays, lag, slot_first, slots, no_position, he
 
 @outer_kernel
 def link_groups(group_of_row, document, following, preceding):
-    """Write for every group the one group that follows (precedes) each of its windows, or -1 where there is no such one."""
+    """Write for every group the one group that follows (precedes) each of its windows, or -1 if there is none."""
     for row in range(len(document)):
         group = group_of_row[row]
         if group < 0:

@@ -7,7 +7,7 @@ from ibidem.execution.compiler import outer_kernel
 
 @outer_kernel
 def choose_leaders(order, first, neighbours, canonical):
-    """Let each document, in order, that belongs to none take its neighbours that belong to none; `canonical` is all -1."""
+    """In order, each document in no cluster takes its neighbours in no cluster; `canonical` is initially all -1."""
     for i in range(len(order)):
         document = order[i]
         if canonical[document] >= 0:

@@ -9,7 +9,7 @@ from ibidem.execution.compiler import inlined_kernel
 
 @inlined_kernel
 def first_not_below(values, value, low, high):
-    """Return the first place in [low, high) whose number is not below `value`; `high` where all of them are."""
+    """Return the first index in [low, high) whose number is not below `value`; `high` if all are below."""
     while low < high:
         middle = (low + high) // 2
         if values[middle] < value:
@@ -21,6 +21,6 @@ def first_not_below(values, value, low, high):
 
 @inlined_kernel
 def place_of(values, value):
-    """Return the first place of `value`, or -1 if it is not among the numbers."""
+    """Return the first index of `value`, or -1 if it is not among the numbers."""
     place = first_not_below(values, value, np.int64(0), np.int64(len(values)))
     return place if place < len(values) and values[place] == value else np.int64(-1)

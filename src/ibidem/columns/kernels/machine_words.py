@@ -1,4 +1,4 @@
-"""Eight bytes at a time: loads of 64-bit words, and what their bytes are."""
+"""Eight bytes at a time: loading 64-bit words and testing their bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EACH_BYTE = np.uint64(0x0101010101010101)
 HIGH_BITS = np.uint64(0x8080808080808080)
 _LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
 _CASE_BITS = np.uint64(0x2020202020202020)
-# What added to a byte of seven bits carries over to the eighth: from this character on.
+# Added to a seven-bit byte, these carry into the eighth bit from this character on.
 _FROM_A, _PAST_Z = EACH_BYTE * np.uint64(0x80 - 97), EACH_BYTE * np.uint64(0x80 - 123)
 _FROM_0, _PAST_9 = EACH_BYTE * np.uint64(0x80 - 48), EACH_BYTE * np.uint64(0x80 - 58)
 _FROM_E3, _PAST_ED = EACH_BYTE * np.uint64(0x80 - 0x63), EACH_BYTE * np.uint64(0x80 - 0x6E)
@@ -26,7 +26,7 @@ _ONE, _SIX, _SEVEN, _TOP_BYTE = np.uint64(1), np.uint64(6), np.uint64(7), np.uin
 
 @intrinsic
 def load_word(typing_context, array, i):
-    """Return bytes i to i + 7 as one number, the first byte lowest on every machine; all eight have to be there."""
+    """Return bytes i to i + 7 as one number, the first byte lowest on every machine; all eight must exist."""
 
     def generate(context, builder, signature, arguments):
         values = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -50,7 +50,7 @@ def count_low_bytes(typing_context, word):
 
 @inlined_kernel
 def load_bytes(data, i, end):
-    """Return the word at `i`, before `end`, its bytes from `end` on as zeros. The data has to have eight bytes."""
+    """Return the word at `i`, before `end`, with zeros for bytes from `end` on. The data must have at least eight bytes."""
     if i + 8 <= end:
         return load_word(data, i)
     # Nothing past the data is read.

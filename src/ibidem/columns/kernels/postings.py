@@ -37,9 +37,10 @@ def pack_repeated(keys, counts, row_bits, packed):
 
 @outer_kernel
 def list_postings(packed, keys, row_bits, rows, first):
-    """Unpack sorted words into the postings of keys with two or more rows: `rows` rise for each key, `first` bounds them.
+    """Unpack sorted words into the postings of keys with two or more rows: `rows` increase within each key, `first` bounds
+    them.
 
-    Keys that agree in their high bits only are told apart here, so packing loses nothing.
+    Keys that agree only in their high bits are separated here, so packing loses nothing.
     """
     row_mask = (_ONE << np.uint64(row_bits)) - _ONE
     n_keys = 0

@@ -7,7 +7,7 @@ from ibidem.execution.compiler import outer_kernel
 
 @outer_kernel
 def copy_ranges(values, begins, counts, out):
-    """Write `counts[i]` values from `begins[i]` on, for each i, one after the other."""
+    """Write `counts[i]` values from `begins[i]` on for each i, concatenated."""
     n = 0
     for i in range(len(begins)):
         begin = begins[i]

@@ -1,7 +1,7 @@
 """Shell sort: in place, without recursion, and fast for the short lists that kernels sort.
 
-There is one body. What differs is how a row moves to its place: how many columns it has, how they lie in memory, and what it is
-compared by. So a sort is made from the kernel that does this.
+The algorithm is always the same. What differs is how a row moves to its place: its columns, their layout in memory, and its
+key. So a sort is made from the kernel that does this.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Kernels of the checks: polynomials over a field, at places that nobody but the run knows.
+"""Kernels of the checks: polynomials over a field, evaluated at secret points.
 
-Whatever two strings of n blocks are, their polynomials agree at n of the 2**61 - 1 places at most (Carter and Wegman). So
-two checks, at two places, are equal for different strings with a probability below (n / 2**61)**2, also for strings that
-were made by somebody who knows this code, but not the places.
+The polynomials of any two different strings of n blocks agree at no more than n of the 2**61 - 1 points (Carter and Wegman). So
+two checks, at two points, are equal for different strings with a probability below (n / 2**61)**2, even for strings crafted by
+someone who knows this code but not the points.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ibidem.columns.kernels.machine_words import load_bytes, load_word
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 
 FIELD_BITS = 61
-BLOCK_BYTES = 7  # as many as surely are a number of the field
+BLOCK_BYTES = 7  # as many as always fit a number of the field
 _FIELD = np.uint64((1 << FIELD_BITS) - 1)
 _BITS = np.uint64(FIELD_BITS)
 _BLOCK = np.uint64((1 << (8 * BLOCK_BYTES)) - 1)
@@ -37,7 +37,7 @@ def _multiply(typing_context, a, b):
 def _append_four(typing_context, value, p, q, r, s, x, x2, x3, x4):
     """Return a number below 2**64 that is value * x4 + p * x3 + q * x2 + r * x + s in the field; all are below 2**61 + 8.
 
-    Four steps of Horner's rule at once: the products do not wait for one another, and their sum is reduced once.
+    Four steps of Horner's rule at once: the products are independent, and their sum is reduced once.
     """
 
     def generate(context, builder, signature, arguments):
@@ -65,20 +65,20 @@ def _folded(x):
 
 @inlined_kernel
 def _reduced(x):
-    """Return x in the field, as the one number that is below 2**61 - 1."""
+    """Return x in the field, as the number below 2**61 - 1."""
     x = _folded(x)
     return x - _FIELD if x >= _FIELD else x
 
 
 @inlined_kernel
 def _product(x, y):
-    """Return the product of two numbers of the field, as the one number below 2**61 - 1."""
+    """Return the product of two numbers of the field, as the number below 2**61 - 1."""
     return _reduced(_multiply(x, y))
 
 
 @outer_kernel
 def check_spans(data, starts, ends, places, checks):
-    """Write both checks of every span of bytes, made of its length and its bytes. The data has eight bytes at least."""
+    """Write both checks of every span of bytes, from its length and its bytes. The data has at least eight bytes."""
     x, y = places[0], places[1]
     x2, y2 = _product(x, x), _product(y, y)
     x3, y3 = _product(x, x2), _product(y, y2)
@@ -105,10 +105,10 @@ def check_spans(data, starts, ends, places, checks):
 
 @inner_kernel
 def check_list(tokens, begin, end, places, checks, span):
-    """Write both checks of `tokens[begin:end]`, made of their number and of the tokens, to `checks[span]`."""
+    """Write both checks of `tokens[begin:end]`, from their number and the tokens, to `checks[span]`."""
     a = b = np.uint64(end - begin)
     for k in range(begin, end):
-        # Eight hashes are one number of the field, so words are told apart by 61 bits of their secret hashes.
+        # Eight hashes map to one number of the field, so words are distinguished by 61 bits of their secret hashes.
         block = _folded(tokens[k])
         a = _folded(_multiply(a, places[0])) + block
         b = _folded(_multiply(b, places[1])) + block
@@ -126,7 +126,7 @@ def check_tokens(tokens, first, places, checks):
     for span in range(len(first) - 1):
         k, end = first[span], first[span + 1]
         a = b = np.uint64(end - k)
-        # Eight hashes are one number of the field, so words are told apart by 61 bits of their secret hashes.
+        # Eight hashes map to one number of the field, so words are distinguished by 61 bits of their secret hashes.
         while k + 4 <= end:
             p, q, r, s = _folded(tokens[k]), _folded(tokens[k + 1]), _folded(tokens[k + 2]), _folded(tokens[k + 3])
             a = _folded(_append_four(a, p, q, r, s, x, x2, x3, x4))

@@ -1,4 +1,4 @@
-"""Kernels of what goes where."""
+"""Kernels that decide what is sent where."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from ibidem.execution.compiler import outer_kernel
 
 
 class MeetingPlaces(NamedTuple):
-    """Places set by set: those of set s are [first[s], first[s + 1]), and they meet if their first one may.
+    """Places by set: those of set s are [first[s], first[s + 1]), and they meet if their first one may.
 
-    The set, the document, its home and the region of that home, by place; documents rise in a set, so homes and regions do too.
+    Per place the set, the document, its home and the region of that home; documents increase within a set, and so do homes and
+    regions.
     """
 
     first: NDArray[np.int64]
@@ -36,8 +37,8 @@ class Buckets(NamedTuple):
 def list_meetings(place, places, buckets, same_document, n_input, room):
     """Write place * `n_buckets` + bucket for the places from `place` on and the buckets where each meets others of its set.
 
-    With a reference (`n_input` not below 0) two documents of one side do not meet. Ends where the room, which is enough for one
-    set, might not do; returns the place to go on with, and how many were written.
+    With a reference (`n_input` not below 0), two documents on one side do not meet. Stops where the room, which is enough for
+    one set, might not suffice; returns the place to continue with, and how many were written.
     """
     first = places.first
     documents = places.documents

@@ -1,4 +1,4 @@
-"""Union–find: over nodes that count from 0, and over nodes that are any 64-bit numbers, in a hash table."""
+"""Union–find: over nodes numbered from 0, and over arbitrary 64-bit numbers in a hash table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HALF = np.uint64(32)
 
 @inner_kernel
 def find_root(parent, x):
-    """Root of x, halving the path on the way."""
+    """Return the root of x, halving the path on the way."""
     while parent[x] != x:
         parent[x] = parent[parent[x]]
         x = parent[x]
@@ -47,9 +47,9 @@ def unite_pairs(a, b, parent):
 
 @outer_kernel
 def flatten(parent):
-    """Let every node point at its root."""
+    """Make every node point to its root."""
     for x in range(len(parent)):
-        parent[x] = parent[parent[x]]  # roots have the smallest numbers, so the parent is flat already
+        parent[x] = parent[parent[x]]  # roots have the smallest numbers, so the parent is already flat
 
 
 @inlined_kernel

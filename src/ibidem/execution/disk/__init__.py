@@ -1,1 +1,1 @@
-"""Runs that outgrow their memory: stages on this machine, each stored in a work folder."""
+"""Runs larger than memory: stages on this machine, each stored in a work folder."""

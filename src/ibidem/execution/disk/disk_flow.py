@@ -1,4 +1,4 @@
-"""Mappers and reducers on this machine, over stages on disk: a few partitions at a time are in memory, and no more."""
+"""Mappers and reducers on this machine, over stages on disk: only a few partitions are in memory at a time."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.memory import give_back_memory, used_memory
 from ibidem.execution.progress import Progress, Step
 
-_TASK_BYTES = 24 << 20  # of a mapper: enough to combine what comes in numbers, and small beside a partition
-# What a task takes, as a multiple of what it is given: it is put in order, taken apart and put together again.
+_TASK_BYTES = 24 << 20  # of a mapper: enough to combine many equal rows, and small compared with a partition
+# The memory of a task, as a multiple of its input, which it sorts, splits and joins again.
 _TIMES_ITS_INPUT = 6
 _LOOK_SECONDS = 0.2
 
 
 class DiskFlow:
-    """A flow over the stages of a store. `n_task_bytes` is what tasks may hold together; one that needs more runs alone.
+    """A flow over the stages of a store. `n_task_bytes` is the memory that tasks may use together; one that needs more runs
+    alone.
 
-    Above `n_wanted_bytes`, what the process has freed is given back to the system every now and then, as tasks emit tables.
-    Where it has taken so much that another task may take it above `n_most_bytes`, that one waits: until there is room, or no
-    other task runs.
+    Above `n_wanted_bytes`, freed memory is returned to the system from time to time, as tasks emit tables. If another task
+    could push the process above `n_most_bytes`, it waits until there is room or until no other task runs.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class DiskFlow:
         return self._run(stage, tasks(), outputs)
 
     def count(self, table: PartedTable) -> int:
-        """Return the number of rows; they are not read for it."""
+        """Return the number of rows, without reading them."""
         return 0 if table.handle is None else table.handle.n_rows
 
     def collect(self, table: PartedTable) -> pa.Table:
@@ -121,7 +121,7 @@ class _Task:
 
 
 class _Runner:
-    """Runs tasks side by side as long as their memory allows it. The first error ends them all."""
+    """Runs tasks in parallel as far as their memory allows. The first error ends them all."""
 
     def __init__(self, writer: StageWriter, workers: int, n_task_bytes: int, n_wanted_bytes: int, n_most_bytes: int) -> None:
         self._writer = writer
@@ -135,7 +135,7 @@ class _Runner:
         self._error: BaseException | None = None
 
     def run(self, tasks: Iterator[_Task]) -> int:
-        """Run all tasks; return how many bytes they were given."""
+        """Run all tasks; return the size of their inputs in bytes."""
         n_read = 0
         if self._workers == 1:
             for task in tasks:
@@ -150,18 +150,18 @@ class _Runner:
                     cost = _TIMES_ITS_INPUT * task.n_bytes
                     with self._changed:
                         while not self._fits(cost):
-                            self._changed.wait(_LOOK_SECONDS)  # memory is given back without a word
+                            self._changed.wait(_LOOK_SECONDS)  # memory is freed without notification
                         if self._error is not None:
                             break
                         self._n_running += 1
                         self._n_held += cost
                     n_read += task.n_bytes
                     pool.submit(self._do, task, cost)
-                with self._changed:  # not left to the pool: tasks would not hear of an interruption
+                with self._changed:  # not left to the pool: tasks would not notice an interruption
                     while self._n_running:
                         self._changed.wait()
             except BaseException as error:
-                self._error = error  # tasks look at it, and stop
+                self._error = error  # tasks check it and stop
                 raise
         if self._error is not None:
             raise self._error
@@ -172,14 +172,14 @@ class _Runner:
             return True
         if self._n_running >= self._workers or self._n_held + cost > self._n_task_bytes:
             return False
-        # Tasks that run may have taken more than was thought of them.
+        # Running tasks may have taken more than expected.
         if used_memory() + cost > self._n_most_bytes:
             give_back_memory()
         return used_memory() + cost <= self._n_most_bytes
 
     def _take(self, emitted: Sent) -> None:
         self._writer.add(emitted)
-        # What tasks free in between lies scattered, and is not given back by itself. To look for it takes a while.
+        # Memory that tasks free is fragmented and not returned automatically. Returning it takes a while.
         if time.monotonic() >= self._next_look_seconds and used_memory() > self._n_wanted_bytes:
             give_back_memory()
             pause = 1.0 if used_memory() > self._n_wanted_bytes else 0.1
@@ -210,7 +210,7 @@ def _several(given: PartedTable | Sequence[PartedTable]) -> Sequence[PartedTable
 
 
 def _grouped(files: Sequence[ChunkFile]) -> Iterator[tuple[ChunkFile, list[int]]]:
-    """Yield chunks that lie beside one another, up to the size of a task."""
+    """Yield groups of adjacent chunks, up to the size of a task."""
     for file in files:
         chunks: list[int] = []
         n_bytes = 0

@@ -1,4 +1,4 @@
-"""The first stage: documents as they are read, numbered, each in the partition that it lives in."""
+"""The first stage: documents as read, numbered, each in its home partition."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from ibidem.execution.layout import Layout
 from ibidem.formats.jobs import SkippedRecords, UnreadTimes
 from ibidem.model import Skipped
 
-# Names of sources as they are: chunks are put together, and each has other names.
+# Source names are not dictionary-encoded: chunks are joined, and their dictionaries differ.
 READ = pa.schema([f if f.name != "source" else pa.field("source", pa.large_string(), nullable=False) for f in NUMBERED])
-# Documents of one home and of a group of later ones meet in one task: small groups are little to hold, many are much to do.
+# Documents of one home and of a group of later homes meet in one task: small groups need little memory, but many groups take
+# much work.
 _LEAST_HOMES_PER_REGION, _MOST_GROUPS = 4, 32
-_BYTES_A_DOCUMENT = 128  # beside its text: many tiny documents weigh more than their texts
+_BYTES_A_DOCUMENT = 128  # besides its text: many tiny documents take more than their texts
 
 
 @dataclass(frozen=True)
 class ReadDocuments:
-    """All documents of a run on disk, where each one lives, and what was said of the inputs while they were read."""
+    """All documents of a run on disk, the home of each, and the messages about the inputs."""
 
     documents: PartedTable
     layout: Layout
@@ -46,9 +47,9 @@ def store_documents(
     skipped: SkippedRecords,
     unread_times: list[UnreadTimes],
 ) -> ReadDocuments:
-    """Store the documents of both sides; a partition gets `home_bytes` of text, or one document that is larger.
+    """Store the documents of both sides; a partition gets `home_bytes` of text, or one larger document.
 
-    `skipped` and `unread_times` are filled by those who read.
+    The readers fill `skipped` and `unread_times`.
     """
     begun = store.begin("inputs", {"documents": READ})
     if not isinstance(begun, FinishedStage):

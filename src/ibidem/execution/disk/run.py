@@ -1,4 +1,4 @@
-"""One run whose stages are stored: its work folder, its documents on disk, and how much memory each part of it may take."""
+"""A run with stored stages: its work folder, its documents on disk, and the memory that each part may use."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from ibidem.config import Config, DocumentsConfig
 from ibidem.config.quantities import size_of
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.surface import in_shell, named
 from ibidem.errors import UsageError
 from ibidem.execution.checks import check_sides
 from ibidem.execution.disk.disk_flow import DiskFlow
@@ -28,16 +29,17 @@ from ibidem.execution.threads import available_cores
 from ibidem.formats import describe_inputs
 from ibidem.formats.word_tables import describe_words
 
-# Shares of the memory that is free when a run begins; the rest is for what is neither a task nor waits to be written.
+# Shares of the memory that is free when a run begins; the rest is for everything else besides tasks and data waiting to be
+# written.
 _BUFFER_SHARE, _TASK_SHARE = 6, 2
-_HOMES_IN_MEMORY = 20  # texts of a partition are this much smaller than the memory of a worker
-_DISK_A_BYTE = 6  # of the inputs, as `benchmarks/large.py` measures it, and some more
+_HOMES_IN_MEMORY = 20  # texts of a partition are this many times smaller than the memory of a worker
+_DISK_A_BYTE = 6  # of input, as measured by `benchmarks/large.py`, plus a margin
 _MANY_PARTS = 256
 _LEAST_HOME_BYTES, _MOST_HOME_BYTES = 1 << 20, 128 << 20
 
 
 class DiskRun(LocalRun):
-    """A run whose stages are on disk. A result takes the work folder over, and removes it when it is closed."""
+    """A run whose stages are on disk. A result takes over the work folder and removes it when closed."""
 
     documents: PartedTable
     layout: Layout
@@ -66,7 +68,7 @@ class DiskRun(LocalRun):
         super().__exit__(kind, error, trace)
 
     def read(self, fields: DocumentsConfig, to_copy: bool = False) -> PartedTable:
-        """Store all documents, or find those that an earlier run has stored."""
+        """Store all documents, or find those stored by an earlier run."""
         if to_copy:
             self._note_states()
         workers = self.config.engine.workers or available_cores()
@@ -109,18 +111,20 @@ class DiskRun(LocalRun):
 
     @cached_property
     def disk(self) -> DiskBudget:
-        """What the run may use of the disk."""
+        """The disk budget of the run."""
         return disk_of_run(self.inputs, self.against, self.config, str(self.work.stages))
 
     def _announce(self, n_bytes: int | None, memory: int) -> None:
-        """Say where temporary files go, and what may stop the run or make it exceed its limit."""
+        """Tell the user where temporary files go, and what may stop the run or make it exceed its limit."""
         free = shutil.disk_usage(self.work.stages.parent).free
         room = "" if n_bytes is None else f" (up to about {size_of(_DISK_A_BYTE * n_bytes)})"
         self.progress.tell(f"temporary files go to {self.work.stages}{room} and are deleted when the run ends")
         if n_bytes is not None and free < _DISK_A_BYTE * n_bytes:
-            self.progress.tell(f"only {size_of(free)} free there; choose another folder with --tmp-dir")
+            self.progress.tell(f"only {size_of(free)} free there; choose another folder with {named('tmp_dir')}")
         elif n_bytes is not None and self.disk.most_bytes < _DISK_A_BYTE * n_bytes:
-            self.progress.tell(f"--max-disk allows {size_of(self.disk.most_bytes)} of temporary files, which may not be enough")
+            self.progress.tell(
+                f"{named('max_disk')} allows {size_of(self.disk.most_bytes)} of temporary files, which may not be enough"
+            )
         if memory < 2 * used_memory():
             used = size_of(used_memory())
             self.progress.tell(f"the program itself takes {used} of memory; a limit of {size_of(memory)} may be too low")
@@ -129,15 +133,18 @@ class DiskRun(LocalRun):
             self.progress.tell(f"{n_parts:,} partitions are many for so little text; fewer would be faster")
 
     def take_over(self) -> WorkFolder:
-        """Return the work folder, for a result that will remove it."""
+        """Return the work folder for a result, which will remove it."""
         self._is_taken_over = True
         return self.work
 
 
 def _check_can_be_resumed(config: Config, inputs: Sequence[Mapping[str, Any]]) -> None:
-    """Raise if nobody could tell whether a later run has the same inputs, or find what this one stores."""
+    """Raise if a later run could not be checked for the same inputs, or could not find what this one stores."""
     if config.engine.work_dir == "auto":
-        raise UsageError("resume needs a folder that outlives the run", "Name one with work_dir, or give -o.")
+        raise UsageError(
+            f"{named('resume')} needs a folder that outlives the run",
+            in_shell("Name one with -o.", f"Name one with {named('work_dir')}."),
+        )
     kinds = {str(description.get("kind")) for description in inputs} - {"None"}
     if kinds:
         what = "standard input" if "stream" in kinds else "Python objects"

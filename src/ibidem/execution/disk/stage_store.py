@@ -1,11 +1,11 @@
-"""Stages on disk: what each one gave, in Arrow files of the work folder, chunk by chunk, and where every chunk lies.
+"""Stages on disk: the output of each in Arrow files of the work folder, chunk by chunk, and where each chunk is.
 
-A stage is *finished* when its manifest is there; that is written last, aside, and renamed. What a killed run has finished can
-be used again by the same calls in the same order. Data that no later stage can ask for are removed when the next one is
-finished, so that at every moment the folder holds what is needed to go on.
+A stage is *finished* when its manifest exists, which is written last under a temporary name and renamed. The finished stages of
+a killed run are reused by the same calls in the same order. Data that no later stage can ask for is removed when the next stage
+is finished, so the folder always contains what is needed to continue.
 
-Nothing here is synced: after a power cut a run may have to start over, which is cheaper than to wait for the disk in every run.
-Checksums of manifests and chunks tell whether what an earlier run left is what it wrote.
+Nothing here is synced: after a power cut a run may have to start over, which is cheaper than waiting for the disk in every run.
+Checksums of manifests and chunks show whether the files of an earlier run are intact.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.errors import ResourceError, no_room
+from ibidem.config.surface import given
+from ibidem.errors import ResourceError
 from ibidem.execution.disk.stage_writer import CHUNKS, StageWriter
-from ibidem.execution.disk_limit import DiskBudget
+from ibidem.execution.disk_limit import DiskBudget, no_room
 from ibidem.execution.flow import PartedTable
 
 _MANIFEST, _DATA = ".stage", ".arrows"
-_CHECKSUM = struct.Struct("<QI")  # a manifest begins with the length and the crc32 of what follows
+_CHECKSUM = struct.Struct("<QI")  # a manifest begins with the length and CRC-32 of what follows
 
 
 class ChunkFile:
-    """The rows of one tag of a stage: a file of chunks, each of which is a stream of Arrow data for one partition."""
+    """The rows of one tag of a stage: a file of chunks, each a stream of Arrow data for one partition."""
 
     def __init__(self, path: Path, schema: pa.Schema, chunks: pa.Table, is_from_before: bool) -> None:
         self.path = path
@@ -60,7 +61,7 @@ class ChunkFile:
 
     @cached_property
     def by_partition(self) -> dict[int, NDArray[np.int64]]:
-        """The chunks of each partition that has any, in the order in which they were written."""
+        """The chunks of each partition that has any, in the order written."""
         order = np.argsort(self._partition, kind="stable")
         partitions, first = np.unique(self._partition[order], return_index=True)
         return dict(zip(partitions.tolist(), np.split(order, first[1:]), strict=True)) if len(order) else {}
@@ -71,7 +72,7 @@ class ChunkFile:
         return order
 
     def memory_of(self, chunks: Sequence[int] | NDArray[np.int64]) -> int:
-        """Return the memory that chunks take when they are read."""
+        """Return the memory that chunks take when read."""
         return int(self._n_memory_bytes[np.asarray(chunks, np.int64)].sum())
 
     def rows_of(self, chunks: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -102,12 +103,12 @@ class ChunkFile:
 
 
 class StageStore:
-    """The stages of one run in a folder. `n_buffer_bytes` is what may wait in memory before it is written.
+    """The stages of one run in a folder. `n_buffer_bytes` may wait in memory before being written.
 
-    `disk` counts what is written; a stage that needs more than it allows is a ResourceError and stays unfinished.
+    `disk` counts what is written; a stage that needs more than it allows raises ResourceError and stays unfinished.
 
-    Calls must come in the same order in every run with the same inputs and settings; stages that an earlier run has
-    finished are found again.
+    Calls must come in the same order in every run with the same inputs and settings; finished stages of an earlier run are then
+    reused.
     """
 
     def __init__(self, folder: Path, n_buffer_bytes: int, disk: DiskBudget | None = None) -> None:
@@ -120,7 +121,7 @@ class StageStore:
         folder.mkdir(parents=True, exist_ok=True)
 
     def begin(self, stage: str, outputs: Mapping[str, pa.Schema]) -> FinishedStage | StageWriter:
-        """Return what a stage gave, if it was finished before, else a writer for it."""
+        """Return the output of a stage if it was finished before, otherwise a writer for it."""
         self._number += 1
         name = f"{self._number:03d}-{stage}"
         manifest = self.folder / f"{name}{_MANIFEST}"
@@ -143,13 +144,13 @@ class StageStore:
         return FinishedStage(tables, metadata)
 
     def keep(self, file: ChunkFile) -> None:
-        """Keep the data of a table until the run has ended: it may be asked for again by a run that goes on with this one."""
+        """Keep the data of a table until the run ends: a resumed run may ask for it again."""
         self._kept.add(file.path)
 
     def end_stage(
         self, name: str, chunks: pa.Table, metadata: Mapping[str, Any], outputs: Mapping[str, pa.Schema]
     ) -> FinishedStage:
-        """Make a stage known as finished, and remove what nobody can ask for any more."""
+        """Record a stage as finished, and remove what no later call can ask for."""
         manifest = self.folder / f"{name}{_MANIFEST}"
         aside = manifest.with_name(manifest.name + ".part")
         table = chunks.replace_schema_metadata({"metadata": json.dumps(metadata)})
@@ -169,7 +170,7 @@ class StageStore:
         return self._finished(name, chunks, metadata, outputs, is_from_before=False)
 
     def remove_released(self) -> None:
-        """Remove the data of tables that are no longer in use. Called only when a stage is finished: see above."""
+        """Remove the data of tables that are no longer in use. Called only when a stage is finished; see above."""
         while self._released:
             path = self._released.pop()
             if path not in self._kept and path.exists():
@@ -182,7 +183,7 @@ class StageStore:
 
 
 class FinishedStage:
-    """What a stage gave: tables by tag, and metadata."""
+    """The output of a stage: tables by tag, and metadata."""
 
     def __init__(self, tables: dict[str, PartedTable], metadata: Mapping[str, Any]) -> None:
         self.tables = tables
@@ -190,7 +191,7 @@ class FinishedStage:
 
 
 def _read_at(descriptor: int, n_bytes: int, offset: int) -> bytes | bytearray:
-    """Return bytes of a file; a system hands out two gigabytes at a time at most."""
+    """Return bytes of a file; the system returns at most two gigabytes at a time."""
     data = os.pread(descriptor, n_bytes, offset)
     if len(data) == n_bytes:
         return data
@@ -215,4 +216,6 @@ def _read_manifest(path: Path) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def _damaged(path: Path) -> ResourceError:
-    return ResourceError(f"{path} is damaged: it is not what the earlier run wrote", "Run again with --overwrite instead.")
+    return ResourceError(
+        f"{path} is damaged: it is not what the earlier run wrote", f"Run again with {given('overwrite', True)} instead."
+    )

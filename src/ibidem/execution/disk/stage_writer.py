@@ -1,7 +1,7 @@
-"""What stages give on its way to disk: it waits in memory until there is enough of it, and is written partition by partition.
+"""Output of stages on its way to disk: it waits in memory until there is enough of it, and is written by partition.
 
-The more partitions there are, the smaller are the pieces of a table that go to each of them, and the more of them: their number
-grows with the square of a collection. So a table waits in one piece, put in order, and is cut as it is written.
+The more partitions there are, the more and smaller pieces a table is split into: their number grows with the square of a
+collection. So a table waits in one piece, sorted, and is cut as it is written.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.errors import no_room
+from ibidem.execution.disk_limit import no_room
 from ibidem.execution.flow import Routed, Sent, routed, small
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ CHUNKS = pa.schema(
     + [(name, pa.int64()) for name in ("partition", "offset", "n_bytes", "n_rows", "n_memory_bytes", "checksum")]
 )
 _CHUNK_BYTES = 8 << 20
-# What is noted of each table that waits, and of each partition that rows of it wait for.
+# What is recorded for each waiting table, and for each partition that has waiting rows.
 _BYTES_A_TABLE, _BYTES_A_ROUTE = 2 << 10, 100
 _ROUTES_AT_A_TIME = 1 << 14
 _BYTES_BESIDE = 1 << 16  # names and bounds of the columns of a chunk
 
 
 class StageWriter:
-    """Takes what a stage gives, from several threads, and writes it, for each partition in the order in which it came."""
+    """Takes the output of a stage from several threads and writes it, for each partition in order of arrival."""
 
     def __init__(self, store: StageStore, name: str, outputs: Mapping[str, pa.Schema]) -> None:
         self._store = store
@@ -46,17 +46,17 @@ class StageWriter:
         self._adding, self._writing = threading.Lock(), threading.Lock()
         self._ends = dict.fromkeys(outputs, 0)
         self._tags = list(outputs)
-        self._chunks = array("q")  # there may be millions: the number of its tag, and what CHUNKS says
+        self._chunks = array("q")  # there may be millions: the number of the tag, and the columns of CHUNKS
         self._is_closed = False
         self._files: dict[str, int] = {}
         self._has_text = {tag: any(map(_is_text, schema.types)) for tag, schema in outputs.items()}
-        self._room = pa.allocate_buffer(0)  # chunks are put together there, one after the other
-        for tag in outputs:  # of a run that was killed in this stage
+        self._room = pa.allocate_buffer(0)  # chunks are assembled here, one by one
+        for tag in outputs:  # left by a run that was killed in this stage
             store.path_of(name, tag).unlink(missing_ok=True)
 
     @property
     def n_bytes(self) -> int:
-        """What was written."""
+        """The bytes written."""
         return sum(self._ends.values())
 
     def add(self, sent: Sent) -> None:
@@ -75,7 +75,7 @@ class StageWriter:
             self._flush(self._store.n_buffer_bytes)
 
     def finish(self, metadata: Mapping[str, Any] | None = None) -> FinishedStage:
-        """Write what is left, and make the stage known as finished."""
+        """Write what is left, and record the stage as finished."""
         self._flush(-1)
         self.close()
         tags, *columns = np.array(self._chunks, np.int64).reshape(-1, len(CHUNKS)).T
@@ -94,7 +94,7 @@ class StageWriter:
     def _flush(self, most_bytes: int) -> None:
         with self._writing:
             with self._adding:
-                if self._n_waiting_bytes <= most_bytes:  # another thread was faster
+                if self._n_waiting_bytes <= most_bytes:  # another thread wrote it
                     return
                 waiting, self._waiting, self._n_waiting_bytes = self._waiting, {}, 0
             for tag in list(waiting) if not self._is_closed else ():
@@ -119,14 +119,14 @@ class StageWriter:
         self._ends[tag] += n_bytes
 
     def _packed(self, table: pa.Table) -> memoryview:
-        """Return a chunk as it is written where it holds text, which is worth packing."""
+        """Return a chunk with text, compressed, as it is written."""
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
             stream.write_table(table)
         return memoryview(sink.getvalue())
 
     def _as_it_is(self, table: pa.Table, n_memory_bytes: int) -> memoryview:
-        """Return a chunk as it is written otherwise, in memory that is used again: new memory costs more than to fill it."""
+        """Return a chunk without text as it is written, in reused memory: new memory costs more than filling it."""
         room = self._room
         if room.size < n_memory_bytes + _BYTES_BESIDE:
             room = pa.allocate_buffer(max(n_memory_bytes, 2 * _CHUNK_BYTES) + _BYTES_BESIDE)
@@ -139,9 +139,9 @@ class StageWriter:
 
 
 def _chunks_of(parts: list[Routed], schema: pa.Schema) -> Iterator[tuple[int, pa.Table]]:
-    """Yield what waits for each partition, put together to chunks. Tables are let go of when their last rows were taken.
+    """Yield what is waiting for each partition, assembled into chunks. Tables are released once their last rows are taken.
 
-    How large a slice of a table is can be told from its number of rows, unless these may be of any length.
+    The size of a slice follows from its number of rows, unless rows may have any length.
     """
     is_even = all(pa.types.is_primitive(kind) for kind in schema.types)
     bytes_a_row = sum(kind.bit_width for kind in schema.types) / 8 if is_even else 0.0
@@ -174,7 +174,7 @@ def _chunks_of(parts: list[Routed], schema: pa.Schema) -> Iterator[tuple[int, pa
 
 
 def _portions(routes: NDArray[np.int64]) -> Iterator[list[list[int]]]:
-    """Yield rows as lists, which take ten times as much memory, some at a time."""
+    """Yield rows as lists, some at a time, as lists take ten times as much memory."""
     yield from (routes[begin : begin + _ROUTES_AT_A_TIME].tolist() for begin in range(0, len(routes), _ROUTES_AT_A_TIME))
 
 

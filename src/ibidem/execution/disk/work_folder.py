@@ -1,7 +1,7 @@
-"""The work folder of a run: its lock, its stages, and what they are stages of.
+"""The work folder of a run: its lock, its stages, and the description of the run.
 
-The command line keeps it inside of the output folder, as `.work`, so that the run that follows a killed one finds it; stages
-lie in it too, or in a folder of `tmp_dir` that is named after it.
+The command line keeps it inside the output folder, as `.work`, so that the run after a killed one finds it. Stages are in it
+too, or in a folder of `tmp_dir` named after it.
 """
 
 from __future__ import annotations
@@ -21,42 +21,44 @@ from typing import Any
 
 from ibidem.config import Config
 from ibidem.config.quantities import size_of
-from ibidem.errors import OutputExistsError, ResourceError, UsageError, no_room
+from ibidem.config.surface import given, in_shell, named
+from ibidem.errors import OutputExistsError, ResourceError, UsageError
+from ibidem.execution.disk_limit import no_room
 from ibidem.execution.durable_files import make_folder, replace_file, sync_file, sync_folder
 from ibidem.execution.locks import FileLock, HeldByAnotherError
 from ibidem.execution.output_folder import WORK_FOLDER, check_is_folder
 from ibidem.version import __version__
 
-# A run is resumed by the program that began it: `program` is raised whenever stages or what they store change.
+# A run is resumed only by the program that began it: `program` is raised whenever stages or their data change.
 _PROGRAM = {"version": __version__, "program": 2}
 _DESCRIPTION, _STAGES = "work.json", "stages"
-_LEFTOVERS = (f"{_STAGES}.part", f"{_STAGES}.gone")  # without `work.json` there are no other stages
-_OWNER = "owner"  # in the folder of stages: the run that they are of, so that nobody else's folder is taken for it
+_LEFTOVERS = (f"{_STAGES}.part", f"{_STAGES}.gone")  # without `work.json`, these are the only stages
+_OWNER = "owner"  # in the folder of stages: the run it belongs to, so that no other folder is mistaken for it
 _TRIES = 5
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 @dataclass(frozen=True)
 class Occupied:
-    """The work folder of an output folder. `is_unfinished`: what the output folder holds is of a run that was killed."""
+    """The work folder of an output folder. `is_unfinished`: the output folder contains the files of a killed run."""
 
     work: Path
     is_unfinished: bool
 
     def settings(self, config: Config) -> Config:
-        """Return the settings of a run into this folder: where it stores stages, and that it may replace what it left."""
+        """Return the settings of a run into this folder: where it stores stages, and that it may replace its own leftovers."""
         replaces = config.output.overwrite or (config.engine.resume and self.is_unfinished)
         return Config.of(config, work_dir=str(self.work), overwrite=replaces)
 
 
-_held: set[str] = set()  # work folders that the command line has locked for its run
+_held: set[str] = set()  # work folders locked by the command line for its run
 
 
 @contextmanager
 def occupied(output: Path) -> Iterator[Occupied]:
-    """Keep an output folder for this run, and yield its work folder; who comes second is turned away.
+    """Lock an output folder for this run and yield its work folder; a second run is refused.
 
-    In the end the work folder goes, but for stages that a run has left on purpose, and so does an output folder in which
+    Afterwards the work folder is removed, except for stages that a run has left on purpose, and so is an output folder in which
     nothing was written.
     """
     check_is_folder(output)
@@ -73,20 +75,20 @@ def occupied(output: Path) -> Iterator[Occupied]:
         finally:
             try:
                 _tidy(lock, made)
-            except KeyboardInterrupt:  # one signal raises it once, so nothing stops the second try
+            except KeyboardInterrupt:  # one signal raises it once, so the second try is not interrupted
                 _tidy(lock, made)
                 raise
 
 
 def _tidy(lock: FileLock, made: Sequence[Path]) -> None:
-    """Remove the work folder, unless a run is to be resumed from it or another has it; and folders that were made in vain.
+    """Remove the work folder, unless a run can be resumed from it or another run has it, and folders created for nothing.
 
-    Only what runs make is deleted: files that somebody has put there stay, and the folder with them.
+    Only files that runs make are deleted: other files stay, and the folder with them.
     """
     work = lock.path.parent
     with ExitStack() as stack:
         is_held = lock.is_held()
-        if not is_held:  # the run ended before it was locked, perhaps just after the folder was made
+        if not is_held:  # the run ended before locking it, perhaps just after creating it
             with suppress(HeldByAnotherError, OSError):
                 stack.enter_context(FileLock(lock.path))
                 is_held = True
@@ -112,7 +114,7 @@ def _locked(lock: FileLock, what: str) -> Iterator[None]:
                 make_folder(lock.path.parent)
                 stack.enter_context(lock)
                 break
-            except FileNotFoundError as error:  # its last holder has removed it between the two
+            except FileNotFoundError as error:  # its last owner removed it in between
                 problem = error.strerror
                 continue
             except HeldByAnotherError as error:
@@ -129,7 +131,7 @@ def _locked(lock: FileLock, what: str) -> Iterator[None]:
 
 
 def check_leftovers(work: Path, config: Config) -> bool:
-    """Say whether a killed run has left stages that this one goes on with; raise if it may neither use nor remove them."""
+    """Return whether a killed run left stages to continue with; raise if they may neither be used nor removed."""
     try:
         description = _read(work)
     except UsageError:
@@ -146,7 +148,7 @@ def check_leftovers(work: Path, config: Config) -> bool:
         raise OutputExistsError(
             f"{stages} contains {n_stages} finished stages ({size_of(n_bytes)}) of a run of "
             f"`ibidem {description.get('verb', '…')}` that did not finish, begun {description.get('begun', 'some time ago')}",
-            "Continue with --resume, or start over with --overwrite.",
+            f"Continue with {given('resume', True)}, or start over with {given('overwrite', True)}.",
         )
     _remove(work, stages, description.get("owner"))
     return False
@@ -159,14 +161,14 @@ def earlier_seed(config: Config) -> int | None:
     try:
         seed = (_read(Path(config.engine.work_dir)) or {})["settings"]["sentences"]["hash_seed"]
     except (UsageError, KeyError, TypeError):
-        return None  # the run itself will say what is wrong with it
+        return None  # the run itself will report what is wrong
     return seed if isinstance(seed, int) else None
 
 
 class WorkFolder:
-    """Where a run stores its stages. `description` says what they are stages of; a resumed run must have the same.
+    """Where a run stores its stages. `description` identifies the run; a resumed run must have the same.
 
-    `goes_on` says whether this one does.
+    `goes_on` says whether this run resumes another.
     """
 
     def __init__(self, config: Config, description: Mapping[str, Any]) -> None:
@@ -191,7 +193,7 @@ class WorkFolder:
         if os.path.realpath(self._work) not in _held:
             self._stack.enter_context(_locked(FileLock(self._work / "lock"), str(self._work)))
         try:
-            self._open(config, json.loads(json.dumps({**_PROGRAM, **description})))  # as it will be read again
+            self._open(config, json.loads(json.dumps({**_PROGRAM, **description})))  # in the form it will be read back
         except BaseException:
             self._stack.close()
             raise
@@ -202,19 +204,22 @@ class WorkFolder:
             before = _read(self._work) or {}
             _check_same(before, now)
             self.stages, self._owner = self._work / before["stages"], before.get("owner")
-            if not self.stages.exists() or not any(self.stages.iterdir()):  # killed before it had stored anything
+            if not self.stages.exists() or not any(self.stages.iterdir()):  # killed before it stored anything
                 self._make_stages()
             elif _owner_of(self.stages) != self._owner:
-                raise UsageError(f"{self.stages} is not what the run stored", "Start over with --overwrite.")
+                raise UsageError(f"{self.stages} is not what the run stored", f"Start over with {given('overwrite', True)}.")
             return
         others = {path.name for path in self._work.iterdir()} - {"lock", f"{_DESCRIPTION}.part"}
         if others:
-            raise UsageError(f"{self._work} contains files other than stages ({min(others)})", "Give another work_dir.")
+            raise UsageError(
+                f"{self._work} contains files other than stages ({min(others)})",
+                f"Give another {in_shell('folder with -o', named('work_dir'))}.",
+            )
         where = _STAGES  # from the work folder on, wherever it will be called from or moved to
         try:
             if config.engine.tmp_folder is not None:
                 where = config.engine.tmp_folder
-                os.scandir(where).close()  # a folder that is not there may be a slip of the pen: it is not made
+                os.scandir(where).close()  # a missing folder may be a typo: it is not created
                 where = str(Path(where).absolute() / f"ibidem-{self._owner}")
             self.stages = self._work / where
             now |= {"stages": where, "owner": self._owner, "begun": datetime.now(timezone.utc).isoformat(timespec="seconds")}
@@ -226,9 +231,9 @@ class WorkFolder:
             raise no_room(where, error) from error
 
     def _make_stages(self) -> None:
-        """Make the folder of stages. It gets its name when its owner is in it, after `work.json` got its own, on disk too."""
+        """Create the folder of stages. It gets its name once its owner file is in it, after `work.json` is durable."""
         aside = self.stages.with_name(f"{self.stages.name}.part")
-        shutil.rmtree(aside, ignore_errors=True)  # of a run that was killed
+        shutil.rmtree(aside, ignore_errors=True)  # left by a killed run
         aside.mkdir(mode=0o700, parents=True)
         (aside / _OWNER).write_text(str(self._owner), "ascii")
         sync_file(aside / _OWNER)
@@ -237,7 +242,7 @@ class WorkFolder:
         sync_folder(self.stages.parent)
 
     def close(self, failed: bool = False) -> None:
-        """Remove all of it, unless the run has failed and is to be resumed. A forked process leaves it alone."""
+        """Remove everything, unless the run failed and can be resumed. A forked process does nothing."""
         if os.getpid() != self._pid:
             return
         if not (failed and self._keep_if_it_fails):
@@ -249,21 +254,21 @@ class WorkFolder:
 
 
 def _remove(work: Path, stages: Path, owner: str | None) -> None:
-    """Remove the stages, at once as far as anybody can see: nobody can go on with some of them. Others' folders stay."""
+    """Remove the stages atomically: a run must not resume from part of them. Folders of other runs are kept."""
     gone = stages.with_name(f"{stages.name}.gone")
     for name in (gone, stages.with_name(f"{stages.name}.part")):
-        shutil.rmtree(name, ignore_errors=True)  # of an earlier try
+        shutil.rmtree(name, ignore_errors=True)  # left by an earlier try
     if _owner_of(stages) == owner:
         with suppress(OSError):
             os.rename(stages, gone)
-            sync_folder(stages.parent)  # or the owner could be gone from disk, and the folder still have its name
+            sync_folder(stages.parent)  # otherwise the owner file could be gone while the folder still has its name
         shutil.rmtree(gone, ignore_errors=True)
     with suppress(OSError):
-        stages.rmdir()  # an empty one is nobody's
+        stages.rmdir()  # an empty folder has no owner
     with suppress(OSError):
         sync_folder(stages.parent)
     with suppress(OSError):
-        (work / _DESCRIPTION).unlink(missing_ok=True)  # last, on disk too: it says where the stages are
+        (work / _DESCRIPTION).unlink(missing_ok=True)  # last, also on disk: it says where the stages are
 
 
 def _owner_of(stages: Path) -> str | None:
@@ -280,7 +285,9 @@ def _read(work: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise UsageError(f"{work / _DESCRIPTION} cannot be read: {error}", "Run again with --overwrite.") from error
+        raise UsageError(
+            f"{work / _DESCRIPTION} cannot be read: {error}", f"Run again with {given('overwrite', True)}."
+        ) from error
 
 
 def _size(stages: Path) -> tuple[int, int]:
@@ -289,7 +296,7 @@ def _size(stages: Path) -> tuple[int, int]:
 
 
 def _check_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise if the run that left stages was another one, naming what differs."""
+    """Raise if the stages belong to a different run, naming what differs."""
     different = []
     for name, value in now.items():
         if name != "settings" and before.get(name) != value:
@@ -298,11 +305,11 @@ def _check_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     for stage, settings in new.items():
         for name, value in settings.items():
             if (was := old.get(stage, {}).get(name)) != value:
-                different.append(f"{name} was {was!r} and is {value!r}")
+                different.append(f"{named(name)} was {was!r} and is {value!r}")
     if different:
         raise UsageError(
             f"the unfinished run was a different one: {'; '.join(different)}",
-            "Give the same inputs and settings, or start over with --overwrite.",
+            f"Give the same inputs and settings, or start over with {given('overwrite', True)}.",
         )
 
 

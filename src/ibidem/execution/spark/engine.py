@@ -1,4 +1,4 @@
-"""The Spark engine as users meet it: a session of theirs, and how runs use it."""
+"""The Spark engine as users see it: their session, and how runs use it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class SparkEngine:
     """Runs `find`, `cluster` and `dedup` on a Spark session: `ibidem.find(…, engine=SparkEngine(spark))`.
 
     `tmp_dir` is a folder that all workers reach; stages are kept there while a run lasts and its result is in use. On one
-    machine it is the system's folder for temporary files unless named. `partitions` 0: one for every 32 MB of input, and as
-    many as there are cores at least.
+    machine, it defaults to the system's folder for temporary files. `partitions` 0: one for every 32 MB of input, at least one
+    per core.
     """
 
     def __init__(self, spark: Any, tmp_dir: str | None = None, partitions: int = 0) -> None:
@@ -25,6 +25,6 @@ class SparkEngine:
 
 
 def own_engine(settings: EngineConfig, spark_settings: Mapping[str, str]) -> SparkEngine:
-    """Return an engine on the session that this process was started for, or on a new one on this machine."""
+    """Return an engine on the session that this process was started in, or on a new local one."""
     spark = own_session(spark_settings, settings.workers or available_cores())
     return SparkEngine(spark, settings.tmp_folder, settings.partitions)

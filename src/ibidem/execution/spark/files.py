@@ -1,12 +1,13 @@
-"""The folder that results are written to, on any file system: whether it may take them, and how each table is written."""
+"""The output folder on any file system: whether results may be written there, and how each table is written."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from ibidem.config.surface import in_shell
 from ibidem.errors import OutputExistsError
-from ibidem.execution.output_folder import RESULT_NAMES, TO_REPLACE, check_output, clear_output
+from ibidem.execution.output_folder import RESULT_NAMES, check_output, clear_output, to_replace
 from ibidem.execution.spark.session import delete, exists, list_files, spark_errors, write_text
 
 # What readers of JSON and CSV other than Spark's expect.
@@ -21,21 +22,21 @@ _AS_OTHERS_READ = {
 
 
 def check_spark_output(spark: Any, folder: str, overwrite: bool) -> None:
-    """Raise unless the folder, of any file system, may take results."""
+    """Raise unless results may be written to the folder, on any file system."""
     with spark_errors():
         if (path := local_path(folder)) is not None:
             check_output(path, overwrite)
         elif exists(spark, folder) and list_files(spark, folder):
             if not exists(spark, f"{folder}/run.json"):
                 raise OutputExistsError(
-                    f"{folder} contains files that are not results of ibidem", "Give another folder with -o."
+                    f"{folder} contains files that are not results of ibidem", f"Give another folder{in_shell(' with -o')}."
                 )
             if not overwrite:
-                raise OutputExistsError(f"{folder} already contains results", TO_REPLACE)
+                raise OutputExistsError(f"{folder} already contains results", to_replace())
 
 
 def clear_spark_output(spark: Any, folder: str) -> None:
-    """Remove the results that a folder, of any file system, holds."""
+    """Remove the results in a folder, on any file system."""
     if (path := local_path(folder)) is not None:
         clear_output(path)
     else:
@@ -44,13 +45,13 @@ def clear_spark_output(spark: Any, folder: str) -> None:
 
 
 def local_path(folder: str) -> Path | None:
-    """Return the path of a folder on this machine, or None for one of another file system."""
+    """Return the path of a local folder, or None for another file system."""
     plain = folder.removeprefix("file://")
     return None if "://" in plain else Path(plain)
 
 
 def uri_of(folder: str) -> str:
-    """Return a folder as Spark takes it without doubt about its file system."""
+    """Return a folder as a URI that names its file system."""
     local = local_path(folder)
     return folder if local is None else f"file:{local.resolve()}"
 
@@ -72,7 +73,7 @@ def write_file(spark: Any, folder: str, name: str, text: str) -> None:
 
 
 def _flat(frame: Any) -> Any:
-    """Return a frame without nested columns: a cell of CSV holds them as JSON."""
+    """Return a frame without nested columns: in CSV they are stored as JSON."""
     from pyspark.sql import functions
 
     nested = [field.name for field in frame.schema.fields if field.dataType.typeName() in ("array", "struct")]

@@ -1,4 +1,4 @@
-"""Inputs as Spark reads them: paths of any file system that it knows, data frames, or objects that become data frames."""
+"""Inputs as Spark reads them: paths on any file system it knows, data frames, or objects converted to data frames."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
-from ibidem.errors import InputError, NoDocumentsError
+from ibidem.config.surface import given, named
+from ibidem.errors import InputError, NoValueError
+from ibidem.execution.checks import EmptySideError
 from ibidem.execution.flow import Mapper, PartedTable
 from ibidem.execution.spark.readers import (
     LINES,
@@ -55,9 +57,9 @@ class Scan:
 
 @dataclass
 class Scans:
-    """All that a run reads. After a stage has read it, `skipped` is where the records that were left out lie.
+    """Everything a run reads. After a stage has read it, `skipped` has the skipped records.
 
-    Files of which nothing can be read are known before: `skipped_here`.
+    Files that cannot be read at all are known before: `skipped_here`.
     """
 
     config: Config
@@ -70,14 +72,15 @@ class Scans:
     skipped_here: list[Skipped] = field(default_factory=list)
     skipped: PartedTable | None = None
     n_skipped_there: int = 0
+    columns: dict[str, None] = field(default_factory=dict)  # of tables, in their order
 
     @property
     def n_skipped(self) -> int:
-        """How many records were left out in all."""
+        """The total number of skipped records."""
         return len(self.skipped_here) + self.n_skipped_there
 
     def records(self) -> RecordScans:
-        """Return the records of the inputs as they stand, to be copied."""
+        """Return the unchanged records of the inputs, for copies."""
         inputs = [scan for scan in self.scans if scan.is_input]
         kinds = sorted({scan.kind for scan in inputs})
         if len(inputs) != 1 or kinds[0] not in (JSONL, PARQUET, FRAME):
@@ -92,18 +95,18 @@ class Scans:
 
     @property
     def outputs(self) -> Mapping[str, pa.Schema]:
-        """What readers give besides documents."""
+        """What readers return besides documents."""
         return {"skipped": SKIPPED}
 
     def after_reading(self, flow: Any, stored: Mapping[str, PartedTable]) -> None:
-        """Keep what was left out; raise where nothing may be."""
+        """Record skipped records; raise if none are allowed."""
         self.skipped = stored["skipped"]
         self.n_skipped_there = flow.count(self.skipped)
         if self.config.output.strict:
             self.first_skipped(flow, strict=True)
 
     def first_skipped(self, flow: Any, strict: bool) -> SkippedRecords:
-        """Return the first records that were left out; raise where none may be."""
+        """Return the first skipped records; raise if none are allowed."""
         skipped = SkippedRecords(strict)
         for record in self.skipped_here:
             skipped.add(record)
@@ -116,7 +119,7 @@ class Scans:
 
 @dataclass
 class RecordScans:
-    """The records of an input as they stand."""
+    """The unchanged records of an input."""
 
     scan: Scan
     encoding: str
@@ -133,7 +136,7 @@ class RecordScans:
 
     @property
     def outputs(self) -> Mapping[str, pa.Schema]:
-        """What is read besides: nothing."""
+        """What is read besides records: nothing."""
         return {}
 
     def mapped(self, mapper: Mapper) -> Iterator[tuple[Any, Mapper]]:
@@ -143,16 +146,16 @@ class RecordScans:
         yield self.scan.records, through(read, mapper)
 
     def after_reading(self, flow: Any, stored: Mapping[str, PartedTable]) -> None:
-        """Nothing was left out."""
+        """Do nothing: no record is skipped."""
 
 
-def scan_inputs(spark: Any, inputs: Any, against: Any, config: Config, store: Callable[[str, Any], str], whole: bool) -> Scans:
-    """Return what is to be read, its records counted; `whole`: also for copies with all columns.
+def scan_inputs(spark: Any, inputs: Any, against: Any, scans: Scans, store: Callable[[str, Any], str], whole: bool) -> None:
+    """Add what is to be read to the scans, its records counted; `whole`: also for copies with all columns.
 
     `store` keeps a data frame in the work folder and returns its path.
     """
+    config = scans.config
     _check_encoding(config.documents.encoding)
-    scans = Scans(config)
     for is_input, side in ((True, inputs), (False, against)):
         if not is_input and side is None:
             break
@@ -161,15 +164,24 @@ def scan_inputs(spark: Any, inputs: Any, against: Any, config: Config, store: Ca
         if is_input:
             scans.n_input = scans.n_records
         if scans.n_records == (0 if is_input else scans.n_input):
-            what = "the inputs contain" if is_input else "the reference contains"
-            raise NoDocumentsError(f"{what} no documents", SkippedRecords(strict=False).explain())
-    return scans
+            raise EmptySideError(is_reference=not is_input)
+    _check_id_field(scans, config.documents)
+
+
+def _check_id_field(scans: Scans, fields: DocumentsConfig) -> None:
+    """Raise where the user named a field for ids, and the inputs are tables without such a column."""
+    name = fields.id_field
+    is_table = all(scan.kind in (PARQUET, FRAME) for scan in scans.scans)
+    if name != DocumentsConfig().id_field and is_table and name not in scans.columns:
+        raise NoValueError(f"no record has a field '{name}' with a value", f"Check {named('id_field')}.")
 
 
 def _check_encoding(encoding: str) -> None:
-    """Raise for encodings in which lines cannot be told apart by their bytes."""
+    """Raise for encodings in which line ends cannot be found by their bytes."""
     if "\n{".encode(encoding) != b"\n{":
-        raise InputError(f"Spark cannot read lines in {encoding}", "Convert the files to UTF-8, or leave out --engine spark.")
+        raise InputError(
+            f"Spark cannot read lines in {encoding}", f"Convert the files to UTF-8, or leave out {given('engine', 'spark')}."
+        )
 
 
 def _add(
@@ -181,11 +193,14 @@ def _add(
         scans.n_frames += 1
         if config.documents.text_field not in part.frame.columns:
             raise missing_column("the data frame", part.frame.columns, wanted)
+        scans.columns.update(dict.fromkeys(part.frame.columns))
         names = part.frame.columns if whole else [name for name in part.frame.columns if name in wanted.names]
         stored = store(f"input-{len(scans.scans)}", part.frame.select(*map(quoted, names)))
         part = part.stored_at(spark, stored, "records" if scans.n_frames == 1 else f"records{scans.n_frames}")
         scans.described.append({"kind": "data frame"})
     counted: Counted = count_records(spark, part, wanted)
+    if part.kind == PARQUET:
+        scans.columns.update(dict.fromkeys(counted.whole_rows.columns[2:]))  # without path and row
     numbered: dict[str, NumberedFile] = {}
     n_before = scans.n_records
     for path, file in part.files.items():
@@ -193,7 +208,7 @@ def _add(
         for begin in sorted(counted.records[path]):
             firsts[begin] = line
             line += counted.records[path][begin]
-        # A file as a whole has no position; rows of a frame are counted over all the files that it was stored in.
+        # A file as one document has no position; rows of a frame are counted over all files it was stored in.
         first_position = {TEXT: 0, HTML: 0, FRAME: 1 + scans.n_records - n_before}.get(part.kind, 1)
         numbered[path] = NumberedFile(file, scans.n_records, first_position, firsts)
         scans.n_records += line - 1

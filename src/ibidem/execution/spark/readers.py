@@ -1,4 +1,4 @@
-"""Rows as Spark reads them into documents, by the readers that all engines share. These functions run in the workers."""
+"""From rows that Spark reads to documents, with the readers that all engines share. These functions run in the workers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from ibidem.columns.parted_tables import NUMBERED, table_of
 from ibidem.columns.texts import text_buffers
 from ibidem.config import DocumentsConfig
+from ibidem.config.surface import as_spoken_here
 from ibidem.execution.flow import Mapper, Sent
 from ibidem.formats.arrow_records import arrow_jobs
 from ibidem.formats.byte_streams import BOM, is_utf8
@@ -24,7 +25,7 @@ from ibidem.formats.records import Wanted
 from ibidem.formats.sources import FileSource
 from ibidem.formats.text_files import documents_of_files
 
-NUMBER = "ibidem:document"  # of records that are copied; no column of a user has this name
+NUMBER = "ibidem:document"  # of copied records; no user's column has this name
 LINES = pa.schema([(NUMBER, pa.int64()), ("line", pa.large_binary())])
 SKIPPED = pa.schema(
     [("document", pa.int64()), ("source", pa.string()), ("position", pa.int64()), ("reason", pa.string()), ("id", pa.string())]
@@ -47,18 +48,19 @@ class NumberedFile:
 
 
 def without_scheme(path: str) -> str:
-    """Return a path of this machine as a path, others as they are."""
+    """Return a local path without its scheme, and others unchanged."""
     return "/" + path[5:].lstrip("/") if path.startswith("file:") else path
 
 
 def plain_path(uri: str) -> str:
-    """Return the path that Spark means by a URI: of this machine without scheme, of others with it."""
+    """Return the path that Spark means by a URI: local ones without a scheme, others with it."""
     return without_scheme(unquote(uri))
 
 
 def through(reader: Reader, mapper: Mapper) -> Mapper:
-    """Return a mapper over the rows that a reader reads; what the reader skips is sent on beside what the mapper gives."""
+    """Return a mapper over the rows of a reader; what the reader skips is sent along with the mapper's output."""
 
+    @as_spoken_here
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[Sent]:
         aside: list[Sent] = []
 
@@ -104,7 +106,7 @@ def row_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Re
         for batch in batches:
             numbers = batch.column(1).to_numpy()
             rows = batch.select(batch.schema.names[2:])
-            # Rows that filters or splits left out would break the count.
+            # Rows left out by filters or splits would break the count.
             for path, _, begin, end in _runs(batch.column(0), numbers - np.arange(len(numbers))):
                 file = files[plain_path(path)]
                 first = file.first_position + int(numbers[begin])
@@ -115,7 +117,7 @@ def row_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Re
 
 
 def raw_lines(files: Mapping[str, NumberedFile], encoding: str) -> Reader:
-    """Return a reader of lines as they stand, but in UTF-8, numbered."""
+    """Return a reader of unchanged lines, in UTF-8 and numbered."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Sent]:
         n_seen: dict[tuple[str, int], int] = {}
@@ -134,7 +136,7 @@ def raw_lines(files: Mapping[str, NumberedFile], encoding: str) -> Reader:
 
 
 def raw_rows(files: Mapping[str, NumberedFile], schema: pa.Schema) -> Reader:
-    """Return a reader of rows as they stand, numbered."""
+    """Return a reader of unchanged rows, numbered."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Sent]:
         for batch in batches:
@@ -163,7 +165,7 @@ def file_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> R
 
 
 def _runs(paths: pa.Array, blocks: Any) -> Iterator[tuple[str, int, int, int]]:
-    """Yield (path, block, begin, end) of rows of one file and block that follow one another."""
+    """Yield (path, block, begin, end) of consecutive rows of one file and block."""
     codes = paths.dictionary_encode()
     names, numbers = codes.dictionary.to_pylist(), codes.indices.to_numpy()
     changes = np.flatnonzero((np.diff(numbers) != 0) | (np.diff(blocks) != 0)) + 1
@@ -184,12 +186,12 @@ def _joined(lines: pa.Array, is_first: bool, encoding: str) -> bytes:
 
 
 def _as_utf8(data: bytes, encoding: str) -> bytes:
-    """Return bytes in UTF-8; those that mean nothing stay as they are, and are no UTF-8."""
+    """Return bytes in UTF-8; invalid bytes are left unchanged, and are then invalid UTF-8."""
     return data.decode(encoding, "surrogateescape").encode("utf-8", "surrogateescape")
 
 
 def _numbered(outcome: Outcome, file: NumberedFile) -> Iterator[pa.RecordBatch | Sent]:
-    """Yield the documents of an outcome under their numbers, and what was left out."""
+    """Yield the documents of an outcome with their numbers, and the skipped records."""
     before_first = file.first_document - file.first_position
     for batch in outcome.batches:
         documents = batch.column("position").to_numpy() + before_first

@@ -15,11 +15,14 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import Run
 from ibidem.execution.spark.engine import SparkEngine
-from ibidem.execution.spark.inputs import Scans, scan_inputs
+from ibidem.execution.spark.inputs import Scan, Scans, scan_inputs
 from ibidem.execution.spark.readers import without_scheme
 from ibidem.execution.spark.session import SessionSettings, WorkFolder, spark_errors
 from ibidem.execution.spark.spark_flow import SparkFlow
 from ibidem.formats.inputs import files_of_unknown_kind
+from ibidem.formats.jobs import SkippedRecords
+from ibidem.formats.known_fields import fields_seen
+from ibidem.formats.records import shown_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,7 +32,7 @@ _MANY_PARTITIONS = 2048
 
 
 class SparkRun(Run["DataFrame"]):
-    """A run on a Spark session. A result takes its folder over, and removes it when it is closed."""
+    """A run on a Spark session. A result takes over its folder and removes it when closed."""
 
     flow: SparkFlow
     scans: Scans
@@ -50,19 +53,20 @@ class SparkRun(Run["DataFrame"]):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        with self._opened:  # also errors of Spark are said by it
+        with self._opened:  # Spark's errors are translated here too
             super().__exit__(kind, error, trace)
             if error is not None:
                 raise error
 
     def read(self, fields: DocumentsConfig, to_copy: bool = False) -> Scans:
-        """Return scans of the inputs: their records are counted, and read by the workers in the first stage."""
+        """Return scans of the inputs: records are counted now, and read by the workers in the first stage."""
         engine, config = self._engine, replace(self.config, documents=fields)
         with self.progress.stage("inputs"), SessionSettings(self.spark, for_rows=True):
-            self.scans = scan_inputs(self.spark, self.inputs, self.against, config, self._store, whole=to_copy)
+            self.scans = Scans(config)
+            scan_inputs(self.spark, self.inputs, self.against, self.scans, self._store, whole=to_copy)
         self.scans.skipped_here += files_of_unknown_kind([*_local_paths(self.inputs), *_local_paths(self.against)])
         if to_copy:
-            self.scans.records()  # there are inputs that cannot be copied: better said now than after hours
+            self.scans.records()  # some inputs cannot be copied: better to fail now than after hours
         least = self.spark.sparkContext.defaultParallelism
         n_partitions = engine.partitions or max(least, _n_partitions(self.scans.n_bytes))
         layout = Layout(self.scans.n_records, self.scans.n_input, n_partitions)
@@ -70,7 +74,7 @@ class SparkRun(Run["DataFrame"]):
         return self.scans
 
     def facts(self) -> dict[str, Any]:
-        """Return what every result says of its run; of skipped records the first ones."""
+        """Return what every result records about its run, with the first skipped records."""
         return {
             "skipped": self.scans.first_skipped(self.flow, strict=False).records,
             "n_skipped": self.scans.n_skipped,
@@ -82,11 +86,22 @@ class SparkRun(Run["DataFrame"]):
         }
 
     def take_over(self) -> ExitStack:
-        """Return what removes the folder, for a result to close."""
+        """Return the object that removes the folder, for a result to close."""
         return self._folder.pop_all()
 
     def _explain_skipped(self, side: Any) -> str:
-        return self.scans.first_skipped(self.flow, strict=False).explain()
+        names = {file.source.name for scan in self.scans.scans for file in scan.files.values() if self._is_of(scan, side)}
+        flow = getattr(self, "flow", None)  # not there before all inputs were counted
+        skipped = SkippedRecords(strict=False) if flow is None else self.scans.first_skipped(flow, strict=False)
+        return skipped.explain(None if self.against is None else names)
+
+    def _is_of(self, scan: Scan, side: Any) -> bool:
+        return scan.is_input == (side is self.inputs)
+
+    def _fields_seen(self) -> str:
+        if self.scans.columns:
+            return f"; the columns are {shown_names(list(self.scans.columns))}"
+        return fields_seen(_local_paths(self.inputs), self.config.documents.encoding)
 
     def _store(self, name: str, frame: DataFrame) -> str:
         frame.write.parquet(f"{self.folder}/{name}")
@@ -94,18 +109,18 @@ class SparkRun(Run["DataFrame"]):
 
 
 def _local_paths(inputs: Any) -> list[str]:
-    """Return those of the inputs that are paths of this machine."""
+    """Return the inputs that are local paths."""
     given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     paths = [without_scheme(os.fspath(item)) for item in given if isinstance(item, (str, os.PathLike))]
     return [path for path in paths if "://" not in path]
 
 
 def _disk_of(max_disk: str) -> DiskBudget | None:
-    """Return the budget for stages, if there is a limit: to ask a shared file system after each of them takes a while."""
+    """Return the budget for stages, if there is a limit: asking a shared file system after each stage takes a while."""
     n_bytes = memory_bytes(max_disk)
     return DiskBudget(n_bytes) if n_bytes else None
 
 
 def _n_partitions(n_bytes: int) -> int:
-    """Return a partition for every 32 MB; of very many, since each task writes to all of them, for every 128 MB."""
+    """Return one partition for every 32 MB, or for every 128 MB if there are very many, as each task writes to all of them."""
     return min(-(-n_bytes // _PARTITION_BYTES), max(_MANY_PARTITIONS, -(-n_bytes // _LARGE_PARTITION_BYTES)))

@@ -1,4 +1,4 @@
-"""What inputs stand for on Spark: files of one kind that follow one another, and how many records each of them has."""
+"""What inputs mean on Spark: runs of files of one kind, and how many records each file has."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.config import Config
+from ibidem.config.surface import given
 from ibidem.errors import InputError
 from ibidem.execution.spark.readers import plain_path, without_scheme
 from ibidem.execution.spark.session import escaped, list_sizes
 from ibidem.formats import resolve_inputs
 from ibidem.formats.byte_streams import COMPRESSIONS
+from ibidem.formats.python_inputs import Texts
 from ibidem.formats.records import Wanted, missing_column
 from ibidem.formats.registry import HTML, JSONL, PARQUET, TEXT, format_of
 from ibidem.formats.sources import FileSource, ObjectSource, has_arrow
@@ -22,7 +24,6 @@ from ibidem.model import Document
 
 FRAME = "data frame"
 _KINDS = (JSONL, PARQUET, TEXT, HTML)
-_NEXT_STEP = "Spark reads Parquet, JSON Lines and text files; convert it, or leave out --engine spark."
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,14 @@ class Part:
     frame: Any = None
 
     def stored_at(self, spark: Any, folder: str, name: str) -> Part:
-        """Return the data frame as the files that it was stored in, in the order of its rows."""
+        """Return the data frame as the files it was stored in, in the order of its rows."""
         sizes = {without_scheme(path): size for path, size in list_sizes(spark, folder).items()}
         return Part(FRAME, {path: FileSource(name, name, PARQUET) for path in sizes}, sizes)
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The number of records of every file, by the byte at which each of its blocks begins; and the rows to read.
+    """The number of records of every file, by the byte where each block begins; and the rows to read.
 
     Rows begin with the path and the block or number; `whole_rows` have all columns.
     """
@@ -53,12 +54,12 @@ class Counted:
 
 
 def is_frame(item: Any) -> bool:
-    """Whether an object is a Spark data frame."""
+    """Return whether an object is a Spark data frame."""
     return hasattr(item, "mapInArrow") and hasattr(item, "sparkSession")
 
 
 def parts_of(spark: Any, inputs: Any, config: Config) -> Iterator[Part]:
-    """Yield what inputs stand for, in their order."""
+    """Yield the parts of the inputs, in order."""
     given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     alone = len(given) == 1
     waiting: list[Any] = []
@@ -115,23 +116,26 @@ def _as_part(files: Sequence[tuple[FileSource, int]]) -> Iterator[Part]:
 
 def _check_file(file: FileSource) -> None:
     name = os.path.basename(file.name)
+    other = f"Spark reads Parquet, JSON Lines and text files; convert it, or leave out {given('engine', 'spark')}."
     if file.format not in _KINDS:
-        raise InputError(f"Spark cannot read {file.name}", _NEXT_STEP)
+        raise InputError(f"Spark cannot read {file.name}", other)
     if os.path.splitext(name)[1].lower() in COMPRESSIONS and file.format != JSONL:
-        raise InputError(f"Spark cannot read {file.name}: of compressed files it reads only JSON Lines", _NEXT_STEP)
+        raise InputError(f"Spark cannot read {file.name}: of compressed files it reads only JSON Lines", other)
     if name.startswith((".", "_")):
         raise InputError(f"Spark ignores {file.name} because of the first character of its name", "Rename it.")
 
 
 def _as_frame(spark: Any, source: ObjectSource, config: Config) -> Any:
-    """Return an object that holds records as a data frame with all their fields."""
+    """Return an object with records as a data frame with all their fields."""
     records = source.records
     try:
         if has_arrow(records):
             records = records.with_format("arrow")[:] if hasattr(records, "with_format") else records
             table = pa.Table.from_pandas(records) if hasattr(records, "itertuples") else pa.table(records)
         else:
-            table = pa.Table.from_pylist([_as_dict(record, config) for record in records])
+            names = config.documents
+            found = records.records(names.text_field, names.id_field) if isinstance(records, Texts) else records
+            table = pa.Table.from_pylist([_as_dict(record, config) for record in found])
         if table.num_rows == 0:
             table = pa.table({config.documents.text_field: pa.array([], pa.string())})
         return spark.createDataFrame(table)
@@ -148,7 +152,7 @@ def _as_dict(record: Any, config: Config) -> Mapping[str, Any]:
 
 
 def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
-    """Count the records of every file; of lines also where Spark cuts the file."""
+    """Count the records of every file; for lines, also where Spark splits the file."""
     from pyspark.sql import functions
 
     paths = [escaped(path) for path in part.files]
@@ -175,10 +179,10 @@ def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
 
 
 def quoted(name: str) -> str:
-    """Return the name of a column as Spark takes it for nothing else."""
+    """Return the name of a column, quoted for Spark."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def _file_metadata(frame: Any, name: str, alias: str) -> Any:
-    """Return what Spark tells of each row's file, under a name that no column of a user has."""
+    """Return what Spark reports about each row's file, under a name that no user's column has."""
     return frame.metadataColumn("_metadata").getField(name).alias(f"ibidem:{alias}")

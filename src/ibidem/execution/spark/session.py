@@ -1,4 +1,4 @@
-"""The Spark session, and what it stands on: Java, PySpark, settings, a folder that all workers reach."""
+"""The Spark session and what it needs: Java, PySpark, settings, a folder that all workers reach."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ibidem.config.surface import named
 from ibidem.errors import InputError, ResourceError, UsageError
 from ibidem.execution.memory import machine_memory
 
@@ -31,10 +32,10 @@ _GET_JAVA = (
 )
 _GET_PYSPARK = "Install it with `pip install 'ibidem[spark]'`."
 
-# Errors of ours that a worker raises, in the text of what Spark raises.
+# Our own errors raised by a worker, in the text of Spark's error.
 _OURS = re.compile(r"ibidem\.errors\.(InputError|UsageError): (.+)")
 
-# Rows are documents or blocks, some of megabytes: few at a time, and as few as the bytes allow.
+# Rows are documents or blocks of up to megabytes: few at a time, limited by bytes.
 _NEEDED = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
@@ -42,12 +43,11 @@ _NEEDED = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.caseSensitive": "true",
-    "spark.sql.maxConcurrentOutputFileWriters": "16",  # a stage writes up to so many tables side by side, unsorted
-    "spark.sql.parquet.enableVectorizedReader": "false",  # it reads 4096 rows at a time, however large they are
+    "spark.sql.maxConcurrentOutputFileWriters": "16",  # a stage writes up to this many tables at once, unsorted
+    "spark.sql.parquet.enableVectorizedReader": "false",  # it reads 4096 rows at a time, however large
 }
 
-# Users' rows are small and come in thousands. A file is cut in the same way whenever it is read: its lines were counted by
-# its pieces.
+# Users' rows are small and many. A file must always be split in the same way: its lines were counted by split.
 _FOR_ROWS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     "spark.sql.parquet.enableVectorizedReader": "true",
@@ -58,9 +58,9 @@ _FOR_ROWS = {
 
 
 def find_java() -> str:
-    """Return the path of the Java that Spark will run on: that of JAVA_HOME, or the first in PATH.
+    """Return the path of the Java that Spark will use: that of JAVA_HOME, or the first in PATH.
 
-    Without one, or if it is too old, the error says what to install.
+    If there is none, or if it is too old, the error says what to install.
     """
     home = os.environ.get("JAVA_HOME")
     java = shutil.which(os.path.join(home, "bin", "java") if home else "java")
@@ -70,15 +70,15 @@ def find_java() -> str:
         said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError) as error:
         raise ResourceError(f"Spark needs Java, but {java} does not run: {error}", _GET_JAVA) from error
-    version = re.search(r'version "(?:1\.)?(\d+)', said)  # Java 8 says that it is 1.8
+    version = re.search(r'version "(?:1\.)?(\d+)', said)  # Java 8 reports 1.8
     if version is not None and int(version[1]) < LEAST_JAVA:
         raise ResourceError(f"Spark needs Java {LEAST_JAVA} or newer, but {java} is Java {version[1]}", _GET_JAVA)
     return java
 
 
 def check_pyspark() -> None:
-    """Check that PySpark, and pandas, which it needs, are there and new enough; if not, the error says what to install."""
-    # PySpark says in every process that it has not been tried with pandas 3; nothing that ibidem uses goes through pandas.
+    """Check that PySpark and pandas, which it needs, are installed and new enough; if not, the error says what to install."""
+    # PySpark warns in every process that it is not tested with pandas 3; nothing that ibidem uses goes through pandas.
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     try:
         import pandas  # noqa: F401
@@ -90,9 +90,9 @@ def check_pyspark() -> None:
 
 
 def own_session(settings: Mapping[str, str], workers: int) -> SparkSession:
-    """Return the session that was made for this process, as by `spark-submit`, or else one on this machine.
+    """Return the session created for this process, as by `spark-submit`, or else a local one.
 
-    The one on this machine has so many workers; what `settings` say goes before everything else.
+    The local one has `workers` workers; `settings` override everything else.
     """
     check_pyspark()
     from pyspark import SparkContext
@@ -100,7 +100,7 @@ def own_session(settings: Mapping[str, str], workers: int) -> SparkSession:
 
     chosen = {"spark.app.name": "ibidem", "spark.ui.showConsoleProgress": "false", "spark.sql.adaptive.enabled": "true"}
     if "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._active_spark_context is not None:
-        chosen = {"spark.sql.adaptive.enabled": "true"}  # the rest was chosen by who started it
+        chosen = {"spark.sql.adaptive.enabled": "true"}  # whoever started it chose the rest
     else:
         find_java()
         master = settings.get("spark.master") or _configured("spark.master", "--master")
@@ -129,9 +129,9 @@ def master_of(spark: Any) -> str:
 
 
 def _local_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return what a session on this machine needs; also let its workers be run by this very Python."""
+    """Return the settings of a local session; also make its workers use this very Python."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # the name of a machine need not be known to it
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # a machine may not be able to resolve its own name
     chosen = {"spark.ui.enabled": "false"}
     if "SPARK_DRIVER_MEMORY" not in os.environ and _configured("spark.driver.memory", "--driver-memory") is None:
         chosen["spark.driver.memory"] = f"{machine_memory() // 2 >> 20}m"  # the other half is for Python
@@ -143,7 +143,7 @@ def _local_settings(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _configured(key: str, flag: str) -> str | None:
-    """Return what PYSPARK_SUBMIT_ARGS or the defaults of the Spark installation say of a setting."""
+    """Return the value of a setting in PYSPARK_SUBMIT_ARGS or in the defaults of the Spark installation."""
     arguments = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
     given = re.search(rf"{re.escape(flag)}[ =](\S+)|{re.escape(key)}=(\S+)", arguments)
     if given is not None:
@@ -158,9 +158,9 @@ def _configured(key: str, flag: str) -> str | None:
 
 
 class SessionSettings:
-    """Sets on a session, which may be the user's, what the engine needs, and restores at the end what was before.
+    """Applies the settings that the engine needs to a session, which may be the user's, and restores the old ones afterwards.
 
-    `for_rows`: to read what users give, instead of blocks.
+    `for_rows`: for reading users' rows instead of blocks.
     """
 
     def __init__(self, spark: Any, for_rows: bool = False) -> None:
@@ -183,30 +183,31 @@ class SessionSettings:
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Turn what Spark raises, pages long, into one error that says what went wrong."""
+    """Turn Spark's exceptions, which are pages long, into one error that says what went wrong."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        java = getattr(error, "java_exception", None)  # of an error that Java raised and PySpark did not translate
+        java = getattr(error, "java_exception", None)  # of a Java error that PySpark did not translate
         raised_text = str(java.toString()) if java is not None else str(error)
         lines = [line.strip() for line in raised_text.splitlines() if line.strip()]
         raised = next((found for line in lines if (found := _OURS.search(line))), None)
-        if raised is not None:  # by a worker, on purpose
+        if raised is not None:  # raised by a worker on purpose
             raise {"InputError": InputError, "UsageError": UsageError}[raised[1]](raised[2]) from error
-        # Of a trace of Python in a worker the last line says what it was, of Java's the first.
+        # The last line of a worker's Python traceback says what it was; of Java's, the first.
         chosen = [line for line in lines if not line.startswith(("at ", "...", "File ", "^", "JVM stacktrace"))]
         said = chosen[-1] if "Traceback" in str(error) else chosen[0] if chosen else type(error).__name__
-        next_step = "See the logs of Spark's workers; if memory was short, more --partitions make smaller tasks."
+        next_step = f"See the logs of Spark's workers; if memory was short, more {named('partitions')} make smaller tasks."
         raise ResourceError(f"Spark could not finish: {said[:500]}", next_step) from error
 
 
 class WorkFolder:
-    """A new folder below `parent`, on any file system that Spark reaches, which is deleted at the end, also after errors.
+    """A new folder below `parent`, on any file system that Spark reaches, which is always deleted afterwards, even after
+    errors.
 
-    Without a parent it lies where this machine keeps temporary files, if the workers run on this machine.
+    Without a parent it is in this machine's folder for temporary files, if the workers run here.
     """
 
     def __init__(self, spark: Any, parent: str | None = None) -> None:
@@ -214,9 +215,10 @@ class WorkFolder:
             if not is_local(master_of(spark)):
                 raise ResourceError(
                     "Spark needs a folder for the stages of a run",
-                    "Name one that all workers can reach with --tmp-dir: on HDFS, an object store (s3a://…) or a shared mount.",
+                    f"Name one that all workers can reach with {named('tmp_dir')}: on HDFS, an object store (s3a://…) or a "
+                    "shared mount.",
                 )
-            parent = f"file:{Path(tempfile.gettempdir()).resolve()}"  # Hadoop takes what follows as it is: no %20
+            parent = f"file:{Path(tempfile.gettempdir()).resolve()}"  # Hadoop does not unescape it: no %20
         self._spark = spark
         self._parent = parent
 
@@ -227,7 +229,7 @@ class WorkFolder:
             place = _file_system(self._spark, self._path)[1]
             is_made = files.mkdirs(place)
             only_me = self._spark._jvm.org.apache.hadoop.fs.permission.FsPermission("700")
-            files.setPermission(place, only_me)  # it will hold texts
+            files.setPermission(place, only_me)  # it will contain texts
         except _java_errors() as error:
             raise self._refused(error) from error
         if not is_made:
@@ -238,7 +240,7 @@ class WorkFolder:
         try:
             delete(self._spark, self._path)
         except Exception:
-            if error is None:  # if there is one, Spark may be gone, and that one says why
+            if error is None:  # otherwise Spark may be gone, and the error says why
                 raise
 
     def _refused(self, reason: object) -> ResourceError:
@@ -246,7 +248,7 @@ class WorkFolder:
         reason = said.getMessage() if said is not None else reason
         return ResourceError(
             f"cannot create a folder for the stages of the run in {self._parent}: {reason}",
-            "Name another one with --tmp-dir, one that all workers can reach.",
+            f"Name another one with {named('tmp_dir')}, one that all workers can reach.",
         )
 
 
@@ -257,14 +259,14 @@ def exists(spark: Any, path: str) -> bool:
 
 
 def list_files(spark: Any, path: str) -> list[str]:
-    """Return the files below a folder, however deep, or of a pattern, in order; see `list_sizes`."""
+    """Return the files below a folder, at any depth, or matching a pattern, in order; see `list_sizes`."""
     return list(list_sizes(spark, path))
 
 
 def list_sizes(spark: Any, path: str) -> dict[str, int]:
-    """Return the files below a folder, however deep, or of a pattern, in order, and their bytes.
+    """Return the files below a folder, at any depth, or matching a pattern, in order, with their sizes in bytes.
 
-    Those that Spark hides, whose names begin with _ or a dot, are left out.
+    Files that Spark hides, whose names begin with _ or a dot, are left out.
     """
     files, place = _file_system(spark, path)
     found: dict[str, int] = {}
@@ -278,7 +280,7 @@ def list_sizes(spark: Any, path: str) -> dict[str, int]:
 
 
 def escaped(path: str) -> str:
-    """Return a path that Spark takes as it is: it would read some characters as patterns."""
+    """Return a path escaped for Spark, which would read some characters as patterns."""
     return "".join("\\" + c if c in "*?[]{}\\" else c for c in path)
 
 
@@ -293,13 +295,13 @@ def rename_parts(spark: Any, folder: str, ending: str, wanted: str) -> None:
 
 
 def delete(spark: Any, path: str) -> None:
-    """Delete a file, or a folder and all that is in it; it need not be there."""
+    """Delete a file, or a folder and everything in it; it need not exist."""
     files, place = _file_system(spark, path)
     files.delete(place, True)
 
 
 def write_text(spark: Any, path: str, text: str) -> None:
-    """Write a file, in place of one that may be there."""
+    """Write a file, replacing an existing one."""
     files, place = _file_system(spark, path)
     stream = files.create(place, True)
     try:

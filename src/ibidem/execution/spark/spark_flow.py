@@ -1,8 +1,8 @@
 """Mappers and reducers on Spark: blocks are rows of bytes, which Spark moves and stores without looking into them.
 
-A row that Spark takes apart costs about a microsecond each way; a block of some thousand rows costs the same. So tables are
-cut and put together by Arrow, in the Python workers, and Spark only sees to it that each block reaches its partition.
-What a stage gives is written to the work folder: no later stage computes it again, and a lost worker costs its tasks only.
+A row that Spark takes apart costs about a microsecond each way; a block of a thousand rows costs the same. So Arrow cuts and
+joins tables in the Python workers, and Spark only brings each block to its partition. The output of a stage is written to the
+work folder: no later stage computes it again, and a lost worker costs only its tasks.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _BLOCK_SCHEMA = "tag string, route int, n_rows long, n_before long, payload bina
 _NUMBERS = [("route", pa.int32()), ("n_rows", pa.int64()), ("n_before", pa.int64())]
 _BLOCK = pa.schema([("tag", pa.string()), *_NUMBERS, ("payload", pa.binary())])
 _MOST_BATCH_BYTES = 16 << 20
-_TASK_BYTES = 128 << 20  # little beside the memory of any worker
+_TASK_BYTES = 128 << 20  # little compared with the memory of any worker
 
 
 class SparkFlow:
-    """A flow on a Spark session. `folder` is where stages are kept while the run lasts; all workers must reach it.
+    """A flow on a Spark session. Stages are kept in `folder` during the run; all workers must reach it.
 
-    `disk`, where it is given, counts what each stage has written there.
+    `disk`, if given, counts what each stage has written there.
     """
 
     def __init__(self, spark: Any, folder: str, layout: Layout, disk: DiskBudget | None = None) -> None:
@@ -84,7 +84,7 @@ class SparkFlow:
         return pa.concat_tables([table.schema.empty_table(), *(_decode_bytes(row.payload) for row in rows)])
 
     def count(self, table: PartedTable) -> int:
-        """Return the number of rows; they are not read for it."""
+        """Return the number of rows, without reading them."""
         return int(self._frame(table).groupBy().sum("n_rows").first()[0] or 0)
 
     def frame(self, table: PartedTable, columns: Sequence[str]) -> Any:
@@ -100,8 +100,8 @@ class SparkFlow:
         return self._in_order(table).mapInArrow(run, from_arrow_schema(schema))
 
     def batches(self, table: PartedTable) -> Iterator[pa.RecordBatch]:
-        """Yield all rows in the order of their partitions; one partition at a time comes to this process."""
-        with SessionSettings(self._spark):  # Spark plans here how it reads; the user's settings are back between batches
+        """Yield all rows in the order of their partitions; this process gets one partition at a time."""
+        with SessionSettings(self._spark):  # Spark plans its reads here; the user's settings are restored between batches
             rows = self._in_order(table).select("payload").toLocalIterator()
         for row in rows:
             yield from _decode_bytes(row.payload).combine_chunks().to_batches()
@@ -131,7 +131,7 @@ class SparkFlow:
 
 
 class _BlockWriter:
-    """Gathers blocks for one batch of rows; their bytes lie in one buffer."""
+    """Collects blocks for one batch of rows; their bytes are in one buffer."""
 
     def __init__(self) -> None:
         self._tags: list[str] = []
@@ -168,7 +168,7 @@ def _union(frames: list[Any]) -> Any:
 
 def _encoded(emitted: Iterable[Sent], routes: list[int]) -> Iterator[pa.RecordBatch]:
     blocks = _BlockWriter()
-    n_before: dict[str, int] = {}  # what a task gave under a tag before: reducers that give rows in order keep it
+    n_before: dict[str, int] = {}  # earlier output of a task under a tag: reducers that yield rows in order keep the order
     for one in emitted:
         for partition, table in pieces(one):
             blocks.add(one.table, routes[partition], n_before.get(one.table, 0), table)
@@ -196,7 +196,7 @@ def _reduced(
 
 
 def _spark_type(kind: pa.DataType) -> pa.DataType:
-    """Return the Arrow type that Spark knows for a type of ours."""
+    """Return the Arrow type that Spark has for one of our types."""
     if pa.types.is_large_string(kind):
         return pa.string()
     if pa.types.is_large_list(kind):
@@ -215,7 +215,7 @@ def _decode_bytes(payload: bytes) -> pa.Table:
 
 
 def _routes(n_partitions: int) -> list[int]:
-    """Return for each partition a number that Spark's `repartition` sends there: one task a partition, none empty."""
+    """Return for each partition a number that Spark's `repartition` sends there: one task per partition, none empty."""
     routes = [-1] * n_partitions
     left, number = n_partitions, 0
     while left:

@@ -1,7 +1,7 @@
 """Kernels of the bit signatures: masks of words, signatures of sentences, and the search for signatures few bits apart.
 
-A table is the rows of a collection in the order of their signatures, the bits taken from one piece on and round again. It is a
-binary trie without nodes: the rows that begin with the same bits lie in one range, and the next bit cuts the range in two.
+A table is the rows of a collection in the order of their signatures, rotated to begin with one piece. It is a binary trie
+without nodes: the rows that begin with the same bits are in one range, and the next bit cuts the range in two.
 
 Signatures come in planes of 64 bits, the lowest first: a tuple of columns, whose length the compiler knows. With a single plane
 nothing of that is left in the compiled loops.
@@ -21,10 +21,10 @@ from ibidem.matches.kernels.join import popcount
 
 _ONE = np.uint64(1)
 _HALF = np.uint64(32)
-_BLOCK = 256  # rows that are scanned without a branch
-_FEW = 32  # rows that are compared rather than cut in two: reads of halving wait for each other, these do not
+_BLOCK = 256  # rows scanned without a branch
+_FEW = 32  # rows compared directly rather than by halving, whose reads wait for each other
 
-# What a search spends, in rows of a scan (a third of a nanosecond): those are read in sequence, several at once.
+# The cost of a search, in rows of a scan (a third of a nanosecond), which reads in sequence, several at once.
 STEP_COST = 16
 _READ_COST = 16
 _CUT_COST = 64
@@ -33,7 +33,7 @@ Numbers = NDArray[Any]
 
 
 class Tables(NamedTuple):
-    """The signatures of a collection in planes, `n_bits` wide, and its tables, one per piece, one after the other.
+    """The signatures of a collection in planes, `n_bits` wide, and its tables, one per piece, concatenated.
 
     A table is `rows` in its order; its directory, `starts`, says where those with each value of the first `n_directory` bits
     begin.
@@ -60,9 +60,9 @@ class Pieces(NamedTuple):
 
 @outer_kernel
 def make_masks(hashes, n_bits, bits_per_word, masks):
-    """Add to the masks, planes that are all 0: `bits_per_word` distinct bits below `n_bits`, every choice of them as likely.
+    """Add to the masks, planes that are all 0: `bits_per_word` distinct bits below `n_bits`, all choices equally likely.
 
-    Floyd's sampling: one draw a bit, none rejected. A draw is the high half of the hash, scaled (its bias is below 2^-23).
+    Floyd's sampling: one draw per bit, none rejected. A draw is the high half of the hash, scaled (its bias is below 2^-23).
     """
     for i in range(len(hashes)):
         state = mix(hashes[i], SEED)
@@ -101,7 +101,7 @@ def _has_bit(signatures, row, bit):
 
 @inner_kernel
 def _count_within(signatures, begin, end, queries, q, radius):
-    """Count the rows of a range that are within the radius: no branch, so that several are compared at once."""
+    """Count the rows of a range within the radius, without a branch, so that several are compared at once."""
     n = np.uint64(0)
     for row in range(np.uint64(begin), np.uint64(end)):
         n += np.uint64(_distance(signatures, row, queries, q) <= radius)
@@ -130,7 +130,7 @@ def _scan_query(signatures, queries, q, radius, found, results):
 def scan(signatures, queries, radius, query_from, ends, results):
     """Write, for the queries from `query_from` on, the rows within the radius, and to `ends` where those of each query end.
 
-    Return the query to go on with when the room is full. There is room for every row: one query always fits.
+    Return the query to continue with when the room is full. There is room for every row: one query always fits.
     """
     found = 0
     n_queries = len(queries[0])
@@ -145,7 +145,7 @@ def scan(signatures, queries, radius, query_from, ends, results):
 
 @inner_kernel
 def _cut(signatures, rows, table, low, high, bit):
-    """Return where the rows of a range that have the bit begin; those that lack it come first."""
+    """Return where the rows of a range with the bit begin; those without it come first."""
     while low < high:
         middle = (low + high) >> 1
         if _has_bit(signatures, rows[table + middle], bit):
@@ -166,7 +166,7 @@ def _is_within(signatures, row, queries, q, masks, limits, p):
 
 @inner_kernel
 def _qualifies(signatures, row, queries, q, piece, masks, limits):
-    """Whether this piece is the first that is within its limit: the one of all tables that reports the row."""
+    """Return whether this piece is the first within its limit: only its table reports the row."""
     for p in range(piece):
         if _is_within(signatures, row, queries, q, masks, limits, p):
             return False
@@ -184,9 +184,9 @@ def _bit_number(begin, depth, n_bits):
 def _search_piece(tables, pieces, piece, queries, q, radius, work, found, stack, results):
     """Write the rows within the radius whose first piece within its limit is this one.
 
-    Goes down the table bit by bit, aside wherever another bit may still differ: in the piece up to its limit, in the bits
-    after it up to the radius. Ranges that are empty end at once, long ones go on beyond the piece: skew costs little.
-    Return how far the results go (-1: no room, -2: the work is used up) and the work that is left.
+    Descends the table bit by bit, branching wherever another bit may still differ: in the piece up to its limit, in the bits
+    after it up to the radius. Empty ranges end at once, long ones continue beyond the piece, so skew costs little. Return the
+    end of the results (-1: no room, -2: no work left) and the remaining work.
     """
     signatures, rows, starts = tables.signatures, tables.rows, tables.starts
     n_bits, n_directory = tables.n_bits, tables.n_directory
@@ -196,12 +196,12 @@ def _search_piece(tables, pieces, piece, queries, q, radius, work, found, stack,
     limit = limits[piece]
     table = piece * n
     directory = piece * ((1 << n_directory) + 1)
-    known = min(width, n_directory)  # the bits of the piece that the directory knows
+    known = min(width, n_directory)  # the bits of the piece that the directory covers
     prefix = np.int64(0)
     for depth in range(known):
         prefix = prefix << 1 | np.int64(_has_bit(queries, q, _bit_number(begins[piece], depth, n_bits)))
 
-    # A branch: its range of rows, its bits as the directory counts them, how many bits, how many of them unlike the query's.
+    # A branch: its range of rows, its bits as the directory counts them, their number, and how many differ from the query.
     stack[0, 0] = 0
     stack[0, 1] = n
     stack[0, 2] = 0
@@ -259,9 +259,9 @@ def _search_piece(tables, pieces, piece, queries, q, radius, work, found, stack,
 
 @outer_kernel
 def search(tables, pieces, queries, radius, max_work, query_from, stack, ends, results):
-    """Like `scan`, by the tables; a query on which `max_work` is spent is scanned for instead.
+    """Like `scan`, using the tables; a query that has used up `max_work` is scanned instead.
 
-    Queries are alike: after one that was given up the next may spend only half as much, until one succeeds.
+    Queries are alike: after one that was given up, the next may use only half as much, until one succeeds.
     """
     found = 0
     patience = max_work
@@ -277,7 +277,7 @@ def search(tables, pieces, queries, radius, max_work, query_from, stack, ends, r
             end = _scan_query(tables.signatures, queries, q, np.uint64(radius), found, results)
         elif end >= 0:
             patience = max_work
-            sort_numbers(found, end, results)  # tables give them in rising runs, mostly few
+            sort_numbers(found, end, results)  # tables give them in increasing runs, usually few
         if end < 0:
             return q
         found = end

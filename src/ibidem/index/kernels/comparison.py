@@ -1,8 +1,8 @@
 """Kernels that compare queries with types word by word, and the records that all searches share.
 
-A query has distinct words, numbered over all queries. Limits are fractions p/q and weights are whole numbers: nothing here is
-rounded. Matches come query after query. A kernel stops before the query for which there is no room, and returns the query to go
-on with and the number of matches.
+A query has distinct words, numbered over all queries. Limits are fractions p/q and weights are integers: nothing here is
+rounded. Matches are in the order of queries. A kernel stops before the query that does not fit, and returns the query to
+continue with and the number of matches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NEVER = np.int64(1) << 60
 class Queries(NamedTuple):
     """Queries as one segment sees them: query t has the distinct words `words[first[t]:first[t + 1]]`, `totals[t]` in weight.
 
-    By word: its weight, its mask, and its number in the segment (`local`, -1 where the segment does not have it).
+    Per word: its weight, its mask, and its number in the segment (`local`, -1 if the segment does not have it).
     """
 
     words: Numbers
@@ -51,7 +51,7 @@ class Scratch(NamedTuple):
     """Arrays for one thread: the words of a query, a block of types from a posting, and the outcome of a comparison.
 
     Words are those that the segment has, rarest first. An outcome is the number of words in common, their weight, and the
-    number of distinct words of the type; the fourth number is of no use to anybody.
+    number of distinct words of the type; the fourth number is unused.
     """
 
     words: Numbers
@@ -88,7 +88,7 @@ class DistinctWords(NamedTuple):
 
 @outer_kernel
 def distinct_words(words, first, weights, masks, hashes, is_common, distinct):
-    """Find the distinct words of every type, in the order in which they come first, and what follows from the words."""
+    """Find the distinct words of every type, in order of first occurrence, and what follows from them."""
     found, found_first = distinct.words, distinct.first
     n = 0
     found_first[0] = 0
@@ -122,7 +122,7 @@ def distinct_words(words, first, weights, masks, hashes, is_common, distinct):
 @inner_kernel
 def gather_words(t, queries, scratch):
     """Collect the words of a query that the segment has, rarest first (the highest number); return how many there are."""
-    # Fields are taken out of the records here: doing it inside of the loops takes time.
+    # Fields are read from the records here: doing so inside the loops takes time.
     words, first, weights, masks, local = queries.words, queries.first, queries.weights, queries.masks, queries.local
     mine, mine_weight, mine_mask = scratch.words, scratch.weights, scratch.masks
     n = 0
@@ -147,9 +147,8 @@ def gather_words(t, queries, scratch):
 def compare(lists, u, n, words, weights, before, slack_weight, slack_common, outcome):
     """Compare the list of type u with the n words of a query: words in common, their weight, distinct words of the list.
 
-    Both go from the rarest word down, and it ends, returning False, as soon as the words that are missing weigh more than
-    the one slack and are more than the other. It is False too if one of the first `before` words is in common: then another
-    posting led here already.
+    Both are read from the rarest word on. It returns False as soon as the missing words exceed both slacks, by weight and by
+    number, or if one of the first `before` words is in common: then another posting already led here.
     """
     data = lists.data
     position, end = first_word(lists, u)
@@ -186,7 +185,7 @@ def compare(lists, u, n, words, weights, before, slack_weight, slack_common, out
 
 @inner_kernel
 def is_hit(outcome, n_query, total, limit):
-    """Whether the outcome of a comparison makes a hit for a query of so many distinct words and so much weight."""
+    """Return whether the outcome of a comparison is a hit for a query of `n_query` distinct words and weight `total`."""
     common, weight, size = outcome[0], outcome[1], outcome[2]
     if weight == 0:  # nothing in common, or only words that do not count
         return False
@@ -239,8 +238,8 @@ def compare_candidates(queries, lists, limit, candidate_first, candidates, query
 def match_fingerprints(keys, heads, types, lists, hashes, is_common, query_from, query_to, found):
     """Find the types whose fingerprint is that of a query; only `found.query` and `found.type` are written.
 
-    `heads` are the high halves of the fingerprints of `types`, rising; the full one is computed again from the list. `hashes`
-    and `is_common` (cut off after the last common one) go by the segment's words.
+    `heads` are the high halves of the fingerprints of `types`, in increasing order; the full one is computed again from the
+    list. `hashes` and `is_common` (cut off after the last common one) are per word of the segment.
     """
     data = lists.data
     n_out = 0

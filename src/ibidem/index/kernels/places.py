@@ -1,4 +1,4 @@
-"""Kernels that choose which sentences of a query lead to documents, and that bring types of a segment into its terms."""
+"""Kernels that choose which sentences of a query lead to documents, and translate types of a segment into its words."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ibidem.index.kernels.segment import document_of, first_word, next_word
 
 @outer_kernel
 def choose_anchors(document_first, n_words, n_places, size, min_quote_words, max_places, is_anchor):
-    """Mark the sentences whose places are looked at: every passage with the index goes through one of them.
+    """Mark the sentences whose places are examined: every passage shared with the index goes through one of them.
 
-    `n_places` is 0 where nothing matches, -1 where a sentence is stepped over. A passage of fewer than `size` sentences has
-    a sentence of `min_quote_words` words, or is all of a short text; a longer one covers a window, of which the sentence
-    with the fewest places is enough. Sentences of more than `max_places` places are not looked at.
+    `n_places` is 0 where nothing matches, -1 where a sentence is skipped. A passage of fewer than `size` sentences has a
+    sentence of `min_quote_words` words, or is all of a short text; a longer one covers a window, and the window's sentence with
+    the fewest places is enough. Sentences with more than `max_places` places are not examined.
     """
     shorter = size > 1 and min_quote_words > 0
     for d in range(len(document_first) - 1):
-        n = 0  # sentences so far that are not stepped over
-        matched = 0  # of these, how many in a row up to here match something
+        n = 0  # sentences so far that are not skipped
+        matched = 0  # how many of these in a row up to here match something
         everything = True
         for s in range(document_first[d], document_first[d + 1]):
             is_anchor[s] = False
@@ -61,8 +61,9 @@ def choose_anchors(document_first, n_words, n_places, size, min_quote_words, max
 
 @outer_kernel
 def shared_words(lists, types, local, numbers, filler, values, first):
-    """Sets of types in the words of the queries, rising: `local` are their numbers in the segment, rising, `numbers` those
-    among the queries. Words that no query has become numbers from `filler` on: they only count. `first[0]` is set.
+    """Write sets of types in the words of the queries, in increasing order: `local` are their numbers in the segment, in
+    increasing order, `numbers` those among the queries. Words that no query has get numbers from `filler` on: only their number
+    matters. `first[0]` is set.
     """
     data = lists.data
     at = first[0]
@@ -89,8 +90,8 @@ def shared_words(lists, types, local, numbers, filler, values, first):
 
 @outer_kernel
 def trim_documents(documents, document_first, types, sizes, matched, begins, ends):
-    """Find the stretch of each document from its first to its last sentence of a matched type (these rise), and one more on
-    either side that is not stepped over: so a stretch is not taken for the whole document.
+    """Find the stretch of each document from its first to its last sentence of a matched type (in increasing order), and one
+    more unskipped sentence on either side, so that a stretch is not taken for the whole document.
     """
     for k in range(len(documents)):
         low = document_first[documents[k]]
@@ -115,9 +116,9 @@ def trim_documents(documents, document_first, types, sizes, matched, begins, end
 
 @outer_kernel
 def take_places(types, places, most_documents, fill, match, document, sentence):
-    """Places of the given types in kept documents, each type's in order, until `most_documents` are met; return their number.
+    """Find the places of the given types in kept documents, by type, up to `most_documents` documents; return their number.
 
-    Only with `fill` they are written: which of the types, the document, the sentence.
+    They are written only with `fill`: which of the types, the document, the sentence.
     """
     n = 0
     document_first = places.document_first
@@ -129,7 +130,7 @@ def take_places(types, places, most_documents, fill, match, document, sentence):
         for at in range(places.first[types[k]], places.first[types[k] + 1]):
             s = np.int64(places.sentences[at])
             if d < 0 or s >= document_first[d + 1]:
-                # The document of a sentence: it comes after the one before, mostly not by much.
+                # The document of a sentence: it is usually not far after the previous one.
                 step = np.int64(1)
                 low = d + 1
                 while low + step < n_all and document_first[low + step] <= s:
@@ -151,7 +152,7 @@ def take_places(types, places, most_documents, fill, match, document, sentence):
 
 @inner_kernel
 def _sift_down(heap, n):
-    """Put the first number of a heap of n, the largest on top, where it belongs."""
+    """Restore a max-heap of n numbers after its first number changed."""
     at = 0
     value = heap[0]
     while 2 * at + 1 < n:
@@ -167,7 +168,7 @@ def _sift_down(heap, n):
 
 @inner_kernel
 def _sift_up(heap, n, value):
-    """Add a number to a heap of n, the largest on top."""
+    """Add a number to a max-heap of n numbers."""
     at = n
     while at > 0 and heap[(at - 1) // 2] < value:
         heap[at] = heap[(at - 1) // 2]
@@ -177,11 +178,12 @@ def _sift_up(heap, n, value):
 
 @outer_kernel
 def find_oldest(match_first, types, equal, wanted, places, heap, until):
-    """Find by query up to which sentence of a segment its places are the oldest `wanted` ones, and take these off `wanted`.
+    """Find for each query the sentence of a segment up to which its places are the oldest `wanted` ones, and subtract these
+    from `wanted`.
 
-    Query t has the types `types[match_first[t]:match_first[t + 1]]`; `equal[t]` does not count. Only places in kept documents
-    do. `until` is the sentence after the last of them, or the number of sentences where there are
-    fewer. `heap` has room for the largest of `wanted`, if there are so many sentences.
+    Query t has the types `types[match_first[t]:match_first[t + 1]]`; `equal[t]` does not count, and only places in kept
+    documents do. `until` is the sentence after the last of them, or the number of sentences if there are fewer. `heap` has room
+    for the largest of `wanted`, if there are that many sentences.
     """
     for t in range(len(match_first) - 1):
         n = 0
@@ -208,9 +210,10 @@ def find_oldest(match_first, types, equal, wanted, places, heap, until):
 
 @outer_kernel
 def count_other_documents(of_sentence, same_id, not_before, first, serials, counts):
-    """Count by sentence the documents of its type that come before its own and are not of its id.
+    """Count per sentence the documents with its type that come before its own and have another id.
 
-    Type t occurs in the documents `serials[first[t]:first[t + 1]]`, rising; `same_id` and `not_before` go by sentence.
+    Type t occurs in the documents `serials[first[t]:first[t + 1]]`, in increasing order; `same_id` and `not_before` are per
+    sentence.
     """
     for s in range(len(of_sentence)):
         begin = first[of_sentence[s]]

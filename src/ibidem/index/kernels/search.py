@@ -1,4 +1,4 @@
-"""Kernels that search postings: by the rarest words of a query, or by adding up the weights of all of them.
+"""Kernels that search postings: by the rarest words of a query, or by adding up the weights of all its words.
 
 See `comparison.py` for the queries, their limits, and what is returned.
 """
@@ -19,7 +19,7 @@ Numbers = NDArray[Any]
 
 
 class Types(NamedTuple):
-    """What a segment stores of its types. `prefixes` are postings too, of the rarest words of each type only."""
+    """What a segment stores about its types. `prefixes` are postings of only the rarest words of each type."""
 
     lists: ByteLists
     postings: ByteLists
@@ -30,7 +30,7 @@ class Types(NamedTuple):
 
 @inner_kernel
 def read_block(postings, at, end, u, block):
-    """Read the next types of a posting, `u` being the one before; return how many, where to go on, and the last one."""
+    """Read the next types of a posting, `u` being the previous one; return how many, where to continue, and the last one."""
     n = 0
     while at < end and n < len(block):
         number, at = read_number(postings, at)
@@ -42,7 +42,7 @@ def read_block(postings, at, end, u, block):
 
 @inner_kernel
 def fetch_lists(block, n, lists, outcome):
-    """Look at the beginning of each list. What lies far apart comes into the cache side by side, before it is needed."""
+    """Read the beginning of each list, so that the cache fetches them in parallel before they are needed."""
     touched = 0
     for k in range(n):
         touched ^= lists.data[lists.first[block[k]]]
@@ -51,7 +51,7 @@ def fetch_lists(block, n, lists, outcome):
 
 @inner_kernel
 def is_first_kept(u, places):
-    """Whether the first place of a type lies in a document that is kept."""
+    """Return whether the first place of a type is in a document that is kept."""
     if len(places.kept) == 0:
         return True
     return places.kept[document_of(np.int64(places.sentences[places.first[u]]), places.document_first)]
@@ -61,11 +61,11 @@ def is_first_kept(u, places):
 def search_overlap(queries, types, limit, equal, most, places, query_from, query_to, scratch, found):
     """Find every type whose weighted overlap reaches the limit, for queries [query_from, query_to).
 
-    Only the postings of a query's rarest words are read: as many as leave too little to the rest. Of the types in them the
-    bit signature tells which words cannot be there; what is left is compared in full. The type `equal[t]` is the query
-    itself (-1: none) and comes first. Of the others, those whose place is among the oldest `most[t]` are found, and perhaps
-    some more: as soon as one posting has led to so many types whose first place is kept, no posting is read beyond the last of
-    them, since all places of later types come later.
+    Only the postings of a query's rarest words are read: as many as leave too little weight to the rest. The bit signature of
+    each type shows which words it cannot contain; what is left is compared in full. The type `equal[t]` is the query itself
+    (-1: none) and comes first. Of the others, those with a place among the oldest `most[t]` are found, and perhaps some more:
+    once one posting has led to that many types whose first place is kept, no posting is read beyond the last of them, since all
+    places of later types come later.
     """
     lists, signatures, sizes = types.lists, types.signatures, types.sizes
     posting_first, prefix_first = types.postings.first, types.prefixes.first
@@ -84,16 +84,16 @@ def search_overlap(queries, types, limit, equal, most, places, query_from, query
                 n_out = add_match(n_out, t, v, outcome, found)
                 if n_out < 0:
                     return t, begin
-        # Short queries have to be all of a type: then their rarest word is the type's rarest one too.
+        # Short queries must be all of a type: then their rarest word is also the type's rarest.
         whole = n_query < limit.min_contained
         needed = total if whole else -(-limit.p * total // limit.q)
         rest = np.int64(0)
         for j in range(n):
             rest += mine_weight[j]
         slack = rest - needed
-        last = np.int64(-1) if most[t] <= 0 else NEVER  # no type after this one is looked at
+        last = np.int64(-1) if most[t] <= 0 else NEVER  # no type after this one is examined
         for j in range(n):
-            left = rest - needed  # what is met here for the first time lacks all words before: only the rest counts
+            left = rest - needed  # a type first met here lacks all earlier words: only the rest counts
             if left < 0:
                 break
             rest -= mine_weight[j]
@@ -106,13 +106,13 @@ def search_overlap(queries, types, limit, equal, most, places, query_from, query
                     n_block, at, u = read_block(types.prefixes.data, at, end, u, block)
                 else:
                     n_block, at, u = read_block(types.postings.data, at, end, u, block)
-                for k in range(n_block):  # nothing is asked between: they are fetched side by side
+                for k in range(n_block):  # no branches in between: they are fetched in parallel
                     block_signature[k] = signatures[block[k]]
                 n_left = 0
                 for k in range(n_block):
                     absent = ~block_signature[k]
                     missing = np.int64(0)
-                    for i in range(j + 1, n):  # rarest first: they weigh most
+                    for i in range(j + 1, n):  # rarest first: they weigh the most
                         if mine_mask[i] & absent:
                             missing += mine_weight[i]
                             if missing > left:
@@ -141,8 +141,8 @@ def search_overlap(queries, types, limit, equal, most, places, query_from, query
 def search_similar(queries, types, p, q, most, places, is_asked, query_from, query_to, scratch, found):
     """Find every type whose Jaccard similarity with a query is at least p/q, for queries [query_from, query_to).
 
-    Two similar sets share one of the rarest words of each: only the postings of those are read. A query is left as soon as
-    `most` of its types have a first place that is kept. Types are left out where `is_asked` (empty: all are) says so.
+    Two similar sets share one of the rarest words of each: only those postings are read. A query ends as soon as `most` of its
+    types have a kept first place. Only types in `is_asked` are considered (empty: all).
     """
     lists, signatures, sizes = types.lists, types.signatures, types.sizes
     prefix_first, prefix_data = types.prefixes.first, types.prefixes.data
@@ -158,7 +158,7 @@ def search_similar(queries, types, p, q, most, places, is_asked, query_from, que
         for j in range(n - smallest + 1 if n > 0 else 0):
             at = np.int64(prefix_first[mine[j]])
             end = np.int64(prefix_first[mine[j] + 1])
-            # The largest type that shares enough with the words from here on, all of them if 255 may be one.
+            # The largest type that can share enough with the words from here on; no limit if 255 may be one.
             largest = largest_partner(n_query, n - j, p, q)
             u = np.int64(0)
             while at < end and n_kept < most:
@@ -170,11 +170,11 @@ def search_similar(queries, types, p, q, most, places, is_asked, query_from, que
                     if len(is_asked) > 0 and not is_asked[block[k]]:
                         continue
                     size = np.int64(block_size[k])
-                    if size == 255:  # or more: as small as it may be
+                    if size == 255:  # or more: assume the smallest
                         size = max(size, smallest)
                     if size < smallest or size > largest:
                         continue
-                    left = n - j - needed_overlap(n_query, size, p, q)  # so many of the words after this one may be missing
+                    left = n - j - needed_overlap(n_query, size, p, q)  # this many of the following words may be missing
                     absent = ~signatures[block[k]]
                     missing = 0
                     for i in range(j + 1, n):
@@ -206,8 +206,8 @@ def search_similar(queries, types, p, q, most, places, is_asked, query_from, que
 def accumulate(queries, postings, p, q, query_from, query_to, scratch, score, touched, candidate_first, candidates):
     """Find candidates by accumulation (All-Pairs): walk all postings of a query, rarest word first.
 
-    Types that were not met while the rest could still suffice are not let in any more. `score` is all 0 and is left so.
-    Returns (query after the last one done, candidates).
+    Types not met while the rest could still suffice are no longer added. `score` is all 0 before and after. Returns (query
+    after the last one done, candidates).
     """
     mine, mine_weight = scratch.words, scratch.weights
     first, data = postings.first, postings.data

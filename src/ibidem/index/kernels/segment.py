@@ -1,8 +1,8 @@
-"""Kernels that write and read the parts of a segment: lists of words by type, postings by word, places by type.
+"""Kernels that write and read the parts of a segment: lists of words per type, postings per word, places per type.
 
-Numbers lie as variable-length bytes, seven bits each, the last byte of a number below 128. A *list* is the number of words of
-a type and then its words from the rarest (the highest number) down, each as the difference to the one before; repeats are
-kept. A *posting* lists the types that contain a word, rising, in the same way.
+Numbers are stored as variable-length bytes, seven bits each; the last byte of a number is below 128. A *list* is the number of
+words of a type and then its words from the rarest (the highest number) down, each as the difference to the one before; repeats
+are kept. A *posting* lists the types that contain a word, in increasing order, in the same way.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class ByteLists(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where types occur: type u is the sentences `sentences[first[u]:first[u + 1]]`, rising.
+    """Where types occur: type u is the sentences `sentences[first[u]:first[u + 1]]`, in increasing order.
 
-    Document d has the sentences `[document_first[d], document_first[d + 1])`. Only `kept` documents count; if it is empty, all.
+    Document d has the sentences `[document_first[d], document_first[d + 1])`. Only `kept` documents count; all if it is empty.
     """
 
     first: Numbers
@@ -77,7 +77,7 @@ def first_word(lists, u):
 def next_word(data, position, word):
     """Return the word at a byte of a list, `word` being the one before (-1: none), and the byte after it.
 
-    A word that is repeated comes again.
+    Repeated words are returned again.
     """
     number, position = read_number(data, position)
     return number if word < 0 else word - number, position
@@ -85,7 +85,7 @@ def next_word(data, position, word):
 
 @inlined_kernel
 def number_length(number):
-    """Bytes that a number takes."""
+    """Return the bytes that a number takes."""
     length = 1
     while number >= 128:
         number >>= 7
@@ -95,7 +95,7 @@ def number_length(number):
 
 @outer_kernel
 def count_types(words, first, last_type, counts):
-    """Count by word the types that contain it; `last_type` is all -1."""
+    """Count per word the types that contain it; `last_type` is initially all -1."""
     for t in range(len(first) - 1):
         for i in range(first[t], first[t + 1]):
             word = words[i]
@@ -110,7 +110,7 @@ def write_lists(words, first, order, rank, scratch, lists, list_first, sizes):
 
     `sizes` are the numbers of distinct words, 255 for all from there on.
 
-    `words` is put into that order and naming too, each type sorted: what comes after reads it again.
+    `words` is also brought into that order and naming, with each type sorted: later steps read it again.
     """
     at = 0
     for k in range(len(order)):
@@ -133,10 +133,10 @@ def write_lists(words, first, order, rank, scratch, lists, list_first, sizes):
 
 @outer_kernel
 def write_postings(words, first, order, sizes, p, q, last_type, fill, cursor, postings):
-    """Move the cursor of each word over the bytes of its posting, and with `fill` write them; `last_type` is all -1.
+    """Move the cursor of each word over the bytes of its posting, and with `fill` write them; `last_type` is initially all -1.
 
-    Words of a type are sorted. Only its rarest ones count: as many as it takes that a set with p/q of them has one (all of
-    them if p is 0).
+    Words of a type are sorted. Only its rarest ones count: as many as ensure that a set with p/q of them has one (all if p is
+    0).
     """
     for k in range(len(order)):
         t = order[k]
@@ -160,7 +160,7 @@ def write_postings(words, first, order, sizes, p, q, last_type, fill, cursor, po
 
 @inner_kernel
 def _prefix_length(words, begin, end, size, p, q):
-    """Number of rarest words of a type that any type with p/q of its words shares one of; `size` 255 may be more."""
+    """Return how many of the rarest words of a type any type with p/q of its words shares one of; `size` 255 may be more."""
     n = np.int64(size)
     if n == 255:
         n = 0
@@ -171,13 +171,13 @@ def _prefix_length(words, begin, end, size, p, q):
 
 @inlined_kernel
 def add_to_fingerprint(key, word_hash):
-    """Fold a word into a fingerprint. Adding forgets the order, as sorting would, and keeps repeats."""
+    """Fold a word into a fingerprint. Addition ignores order, as sorting would, and counts repeats."""
     return key + mix(SEED, word_hash)
 
 
 @outer_kernel
 def fingerprint_types(words, first, order, hashes, is_common, keys):
-    """Fingerprint of every type from its words that are not common; 0 where none is left."""
+    """Write the fingerprint of every type from its words that are not common; 0 if none is left."""
     for k in range(len(order)):
         t = order[k]
         key = np.uint64(0)
@@ -191,7 +191,7 @@ def fingerprint_types(words, first, order, hashes, is_common, keys):
 
 @outer_kernel
 def list_occurrences(type_of_sentence, occurrence_first, occurrences):
-    """Counting sort of the sentences by type; `occurrence_first` is all 0 and has one more than there are types."""
+    """Counting sort of the sentences by type; `occurrence_first` is initially all 0 and has one entry more than types."""
     for s in range(len(type_of_sentence)):
         occurrence_first[type_of_sentence[s] + 1] += 1
     for t in range(len(occurrence_first) - 1):
@@ -222,17 +222,17 @@ def read_lists(lists, wanted, word_base, words, first):
 
 @outer_kernel
 def read_lengths(lists, wanted, lengths):
-    """Number of words of the wanted types."""
+    """Write the number of words of the wanted types."""
     for k in range(len(wanted)):
         lengths[k], _ = read_number(lists.data, np.int64(lists.first[wanted[k]]))
 
 
 @outer_kernel
 def find_hashes(hashes, order, wanted, found):
-    """Place of each wanted number in a column of evenly spread 64-bit numbers, or -1.
+    """Write the index of each wanted number in a column of uniform 64-bit numbers, or -1.
 
-    The column rises, or it does so in the given order (empty for none). Interpolation: a hash says by itself about where it
-    is; three or four looks instead of twenty.
+    The column is sorted, or sorted in the given order (empty for none). Interpolation: a hash itself says roughly where it is,
+    so three or four reads replace twenty.
     """
     in_order = len(order) > 0
     for k in range(len(wanted)):
@@ -265,13 +265,13 @@ def find_hashes(hashes, order, wanted, found):
 
 @inner_kernel
 def document_of(sentence, document_first):
-    """The document of a sentence."""
+    """Return the document of a sentence."""
     return first_not_below(document_first, sentence + 1, np.int64(1), np.int64(len(document_first) - 1)) - 1
 
 
 @outer_kernel
 def count_documents(types, document_first, kept, lists, last_document, counts):
-    """Count by word the kept documents that contain it; `last_document` is all -1."""
+    """Count per word the kept documents that contain it; `last_document` is initially all -1."""
     data = lists.data
     for d in range(len(kept)):
         if not kept[d]:

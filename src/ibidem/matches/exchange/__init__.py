@@ -1,1 +1,1 @@
-"""Matches over many partitions: what is sent to whom."""
+"""Matches over many partitions: what is sent where."""

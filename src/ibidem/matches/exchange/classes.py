@@ -1,7 +1,7 @@
-"""Classes of similar sentences over all machines: what `matches.join_types` finds, without anyone holding all types.
+"""Classes of similar sentences over all partitions: what `matches.join_types` finds, although no partition has all types.
 
-Every type is at home in the partition of its digest. A type that resembles no other needs no class but its digest. So only
-those that do are told to the documents that hold them, with the sets by which they are compared: few, and nothing else moves.
+The home of a type is the partition of its digest. A type similar to no other needs no class but its digest. So only the others
+are sent to the documents that contain them, with the sets by which they are compared: they are few, and nothing else moves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def classify_documents(
 ) -> dict[str, PartedTable]:
     """Return the `documents` with the classes of their sentences, and what the senders give.
 
-    What was split off for this, `seen` and `words`, is taken out of `split`.
+    The tables made for this, `seen` and `words`, are taken from `split`.
     """
     layout = flow.layout
     types = collapse(flow, split.take_table("seen"), config.sentences.hash_seed, progress)
@@ -51,7 +51,7 @@ def classify_documents(
 
 
 def _classes_of_keys(flow: Flow, types: PartedTable, make: Maker, layout: Layout) -> list[PartedTable]:
-    """Return the classes of types whose key others have too, and of those that have none."""
+    """Return the classes of types that share their key with others, and of those without a key."""
 
     def find_keys(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         for table in tables:
@@ -72,7 +72,7 @@ def _classes_of_keys(flow: Flow, types: PartedTable, make: Maker, layout: Layout
 
 
 def _answer(flow: Flow, classes: list[PartedTable], sets: PartedTable, askers: PartedTable, are_sorted: bool) -> PartedTable:
-    """Return the types that have a class of others too, with their sets, in every partition that has such sentences."""
+    """Return the types that share a class with others, with their sets, in every partition that has such sentences."""
 
     def answer(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, NDArray[np.int64]]:
         digests, names = (known["classes"][name].to_numpy() for name in CLASSES.names)
@@ -82,7 +82,7 @@ def _answer(flow: Flow, classes: list[PartedTable], sets: PartedTable, askers: P
         types = sets["digest"].to_numpy()
         by_type = np.argsort(types)
         place = np.searchsorted(types[by_type], digests)
-        has_set = place < len(types)  # those that are known by nothing have none
+        has_set = place < len(types)  # types without a signature have none
         has_set[has_set] = types[by_type[place[has_set]]] == digests[has_set]
         index = pa.array(by_type[np.minimum(place, max(0, len(types) - 1))] if len(types) else place, mask=~has_set)
         found = sets["set"].take(index).fill_null(pa.scalar([], sets["set"].type))

@@ -1,18 +1,18 @@
-"""The set-similarity join of types over partitions: the same prefixes and bounds as in `matches/join.py`, cut at the members.
+"""The set-similarity join of types over partitions: the same prefixes and bounds as in `matches/join.py`, split by members.
 
 1. Sets are put in one order, rarest member first; frequent members are counted and sent to all (a bounded table), for all
-   others any order will do. Two sets that are similar enough share a member among the first few of both.
-2. Those few go to the partitions of the members, with sizes and bitmaps only. A set that meets no other there which could be
-   similar by size and bitmap goes no further with this member: nearly all. Common members would bring together ever more
-   sets, the larger the collection: a set is met by two of them, where it must share two.
-3. The others send their sets. Where two meet that are not joined yet they are compared; a partition sends one edge for each
-   set that it joins to others at most, however many pairs there are. Where very many meet, they are joined as in `matches`.
+   others any order is fine. Two sets that are similar enough share a member among the first few of both.
+2. Those few are sent to the partitions of the members, with only sizes and bitmaps. A set that meets no other that could be
+   similar by size and bitmap is done with this member: nearly all are. Common members would bring together ever more sets as
+   the collection grows: if a set must share two members, it is met by two of them together.
+3. The others send their sets. Two that meet and are not yet joined are compared; a partition sends at most one edge for each
+   set that it joins to others, however many pairs there are. Where very many meet, they are joined as in `matches`.
 
-Why the join has two bodies: in memory all sets are at hand, so members have exact ranks, a posting takes 16 bytes and lies in
-order of size behind a cursor, members of a single set get none, and a pair is merged straight from the sets. No task over
-partitions has all sets: they meet by size and bitmap first, 28 bytes a posting, and only those that may match are sent. Run on
-one partition, this body would move and sort nearly twice the bytes; the other one cannot run in partitions. They share bounds,
-bitmaps, overlaps, union–find, and how sets are made.
+Why the join has two implementations: in memory, all sets are available, so members have exact ranks, a posting takes 16 bytes
+and is sorted by size behind a cursor, members of a single set get none, and a pair is merged directly from the sets. In
+partitions, no task has all sets: they first meet by size and bitmap, with 28 bytes per posting, and only those that may match
+are sent. On one partition, this version would move and sort nearly twice the bytes; the other one cannot run in partitions.
+They share bounds, bitmaps, overlaps, union–find, and how sets are made.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ _POSTINGS = pa.schema(
 _WANTED = pa.schema([("digest", pa.uint64()), ("member", pa.uint64()), ("is_indexed", pa.bool_())])
 _SENT = pa.schema([*_WANTED, ("bitmap", pa.uint64()), ("set", pa.list_(pa.uint64()))])
 _MOST_FREQUENT = 1 << 20
-_SAMPLE_EVERY = 8  # types that members are counted in
+_SAMPLE_EVERY = 8  # members are counted in one of this many types
 _LEAST_COUNT = 2  # among those
-_COMMON_COUNT = 2048  # among those: so many sets that they are better met by two members together
-_MOST_IN_TWOS = 16  # members of a prefix that are taken so
+_COMMON_COUNT = 2048  # among those: so many sets that two members together are a better key
+_MOST_IN_TWOS = 16  # members of a prefix used in pairs
 _MOST_SENT_BYTES = 16 << 20
-_LONG_LIST = 1 << 15  # sets of one member that are compared in one task, some seconds at worst
-_LONG_CROWD = 1 << 18  # the same for sets that nearly all resemble one another: they are not compared pair by pair
-_N_NEAR = 16  # sets before and after one, by which a crowd is known
+_LONG_LIST = 1 << 15  # sets of one member compared in one task, a few seconds at worst
+_LONG_CROWD = 1 << 18  # the same for sets that are nearly all similar, which are not compared pair by pair
+_N_NEAR = 16  # sets before and after one, used to recognise a crowd
 
 
 class _FrequencyRanks(NamedTuple):
-    """Frequent members by rising hash, their ranks by rising count, and the first rank of those that are common."""
+    """Frequent members by increasing hash, their ranks by increasing count, and the first rank of those that are common."""
 
     members: NDArray[np.uint64]
     rank: NDArray[np.int32]
@@ -75,7 +75,7 @@ class _FrequencyRanks(NamedTuple):
 def join_sets(
     flow: Flow, types: PartedTable, make: Maker, config: Config, layout: Layout
 ) -> tuple[PartedTable, list[PartedTable]]:
-    """Return the sets of the types that were compared, and the classes of those that are similar or known by nothing."""
+    """Return the sets of the compared types, and the classes of those that are similar or have no signature."""
     made = _make_sets(flow, types, make, layout)
     del types
     ranks = _frequent_members(flow, made.pop("members"))
@@ -104,7 +104,7 @@ def _make_sets(flow: Flow, types: PartedTable, make: Maker, layout: Layout) -> d
             yield Sent("sets", sets, route_by_hash(digests, layout.n_partitions))
             empty = sizes == 0
             yield emit_classes(digests[empty], np.zeros(int(empty.sum()), np.uint64), layout)
-            # How common members are is known well enough from some of the types: any order is exact.
+            # A sample of types is enough to know how common members are: any order is exact.
             sampled = digests % np.uint64(_SAMPLE_EVERY) == 0
             numbered = number_hashes(hashes[np.repeat(sampled, sizes)], in_turn)
             columns = [numbered.hashes, numbered.counts]
@@ -114,14 +114,14 @@ def _make_sets(flow: Flow, types: PartedTable, make: Maker, layout: Layout) -> d
 
 
 def sorted_sets(tokens: pa.ChunkedArray) -> pa.ListArray:
-    """Return the different tokens of each list by rising hash."""
+    """Return the distinct tokens of each list by increasing hash."""
     lists = pa.table({"set": tokens})
     hashes, sizes = _distinct(flat(lists, "set"), starts_of(lengths(lists, "set")))
     return _by_hash(hashes, sizes)[0]
 
 
 def _distinct(hashes: NDArray[np.uint64], first: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the different hashes of each set, and how many they are."""
+    """Return the distinct hashes of each set, and their number."""
     hashes, sizes = hashes.copy(), np.empty(len(first) - 1, np.int64)
     for row in np.flatnonzero(np.diff(first) > kernels.LONG_SET).tolist():
         hashes[first[row] : first[row + 1]].sort()
@@ -130,14 +130,14 @@ def _distinct(hashes: NDArray[np.uint64], first: NDArray[np.int64]) -> tuple[NDA
 
 
 def _by_hash(hashes: NDArray[np.uint64], sizes: NDArray[np.int64]) -> tuple[pa.ListArray, NDArray[np.uint64]]:
-    """Return sets by rising hash, and their bitmaps; the hashes are put in order in place."""
+    """Return sets by increasing hash, and their bitmaps; the hashes are sorted in place."""
     bitmaps = np.empty(len(sizes), np.uint64)
     kernels.order_sets(hashes, np.zeros(len(hashes), np.int32), starts_of(sizes), bitmaps)
     return as_lists(hashes, sizes, pa.uint64()), bitmaps
 
 
 def _frequent_members(flow: Flow, members: PartedTable) -> _FrequencyRanks:
-    """Return the members of very many sets, by rising hash, with their frequency ranks."""
+    """Return the members of very many sets, by increasing hash, with their frequency ranks."""
     most = max(1, _MOST_FREQUENT // flow.n_partitions)
 
     def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -157,9 +157,9 @@ def _frequent_members(flow: Flow, members: PartedTable) -> _FrequencyRanks:
 
 
 def sizes_in_twos(p: int, q: int) -> tuple[int, int]:
-    """Return the size from which on sets are met by common members alone, too, and the largest one that are met by two.
+    """Return the size from which sets are also met by single common members, and the largest size met by pairs of members.
 
-    Of two similar sets either both have the latter at most, or both have the former at least.
+    Of two similar sets, either both have at most the latter size, or both at least the former.
     """
     most = (q * _MOST_IN_TWOS - 1) // (q - p) if p < q else np.iinfo(np.int32).max
     return p * most // q + 1, most
@@ -182,7 +182,7 @@ def _list_postings(flow: Flow, sets: PartedTable, ranks: _FrequencyRanks, config
             bitmaps = np.empty(len(sizes), np.uint64)
             kernels.order_sets(hashes, of_hash, first, bitmaps)
             n_postings = 0
-            for _ in range(2):  # first to learn how many there are
+            for _ in range(2):  # the first time only to count them
                 keys, which = np.empty(n_postings, np.uint64), np.empty(n_postings, np.int32)
                 is_indexed = np.empty(n_postings, np.bool_)
                 n_postings = kernels.list_prefixes(hashes, of_hash, least_common, in_twos, first, p, q, keys, which, is_indexed)
@@ -193,10 +193,10 @@ def _list_postings(flow: Flow, sets: PartedTable, ranks: _FrequencyRanks, config
 
 
 def _meet(flow: Flow, postings: PartedTable, config: Config, layout: Layout) -> list[PartedTable]:
-    """Return the sets that are wanted at a member because another one there could be similar.
+    """Return the sets needed at a member because another one there could be similar.
 
-    The sets of a member that very many have are cut into blocks by size, and every two blocks meet in a place of their own:
-    such a member is many tasks, and goes on under many names. Blocks of a crowd, sentences of one template, are larger.
+    The sets of a very common member are split into blocks by size, and every two blocks meet separately: such a member becomes
+    many tasks under many names. Blocks of a crowd, sentences of one template, are larger.
     """
     p, q = config.matches.min_similarity.as_integer_ratio()
 
@@ -226,7 +226,7 @@ def _meet(flow: Flow, postings: PartedTable, config: Config, layout: Layout) -> 
 
 
 class _Met(NamedTuple):
-    """Rows of keys that stand more than once: by key, then by size; and where those of each key begin."""
+    """Rows of keys that occur more than once, sorted by key, then by size; and where those of each key begin."""
 
     rows: NDArray[np.int64]
     first: NDArray[np.int64]
@@ -250,7 +250,7 @@ class _Met(NamedTuple):
 
 
 def _possible(postings: pa.Table, met: _Met, p: int, q: int, layout: Layout) -> Sent:
-    """Return those of the sets that size and bitmap allow to resemble another one that they meet."""
+    """Return the sets that, by size and bitmap, may be similar to another one that they meet."""
     member, digest, size, bitmap, is_indexed = (c.to_numpy() for c in postings.columns)
     active = np.zeros(len(met.rows), np.bool_)
     room = np.empty(len(met.rows) + 1, np.int64), np.empty(len(met.rows) + 1, np.int64)
@@ -261,7 +261,7 @@ def _possible(postings: pa.Table, met: _Met, p: int, q: int, layout: Layout) -> 
 
 
 def _most_in_block(postings: pa.Table, rows: NDArray[np.int64], p: int, q: int) -> int:
-    """Return how many of one member's sets, which rise by size, are compared in one task."""
+    """Return how many of one member's sets, sorted by size, are compared in one task."""
     size, bitmap, is_indexed = (postings[name].to_numpy()[rows] for name in ("size", "bitmap", "is_indexed"))
     active = np.zeros(len(rows), np.bool_)
     kernels.find_possible_near(size, bitmap, is_indexed, _N_NEAR, p, q, active)
@@ -269,7 +269,7 @@ def _most_in_block(postings: pa.Table, rows: NDArray[np.int64], p: int, q: int) 
 
 
 def _block_pairs(postings: pa.Table, most: int, p: int, q: int, layout: Layout) -> Iterator[Sent]:
-    """Yield every block of one member's sets, which rise by size, and every two of them, under names of their own."""
+    """Yield every block of one member's sets, sorted by size, and every two blocks, each under its own name."""
     fold: Any = mix.py_func
     size = postings["size"].to_numpy()
     blocks = [(begin, min(begin + most, len(size))) for begin in range(0, len(size), most)]
@@ -289,7 +289,7 @@ def _block_pairs(postings: pa.Table, most: int, p: int, q: int, layout: Layout) 
 def _compare(
     flow: Flow, sets: PartedTable, wanted: Sequence[PartedTable], config: Config, layout: Layout
 ) -> tuple[PartedTable, PartedTable]:
-    """Return the sets that were sent to be compared, at home, and edges that connect those that are similar."""
+    """Return the sets that were sent for comparison, at home, and edges that connect similar ones."""
     p, q = config.matches.min_similarity.as_integer_ratio()
 
     def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -301,7 +301,7 @@ def _compare(
         lists = sets.take(pa.array(chosen)).combine_chunks()
         sets, bitmaps = _by_hash(flat(lists, "set").copy(), lengths(lists, "set"))
         yield Sent("compared", table_of([lists["digest"], sets], SETS), partition)
-        # Not all at once: a set may be wanted at very many keys.
+        # Not all at once: a set may be needed at very many keys.
         for begin, end in portions(8 * (1 + lengths(lists, "set"))[which], _MOST_SENT_BYTES):
             some, of_some = wanted.slice(begin, end - begin), which[begin:end]
             columns = [some["digest"], some["member"], some["is_indexed"], bitmaps[of_some], sets.take(pa.array(of_some))]
@@ -320,7 +320,7 @@ def _compare(
             met.number[~is_long], number[~is_long].astype(np.int32), sizes[short], table["bitmap"].to_numpy()[short],
             table["is_indexed"].to_numpy(zero_copy_only=False)[short], first[short], flat(table, "set"), p, q, parent,
         )  # fmt: skip
-        # What meets at members of very many sets is joined as on one machine, all of it at once: each set is there once.
+        # What meets at members of very many sets is joined as in memory, all at once: each set is there once.
         members, at = np.unique(number[is_long], return_index=True)
         lists = table["set"].combine_chunks().take(pa.array(rows[is_long][at]))
         sets = HashSets(lists.flatten().to_numpy(), starts_of(sizes[rows[is_long][at]]))

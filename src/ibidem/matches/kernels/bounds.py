@@ -1,4 +1,4 @@
-"""Bounds of two sets whose Jaccard similarity is at least p/q, in whole numbers."""
+"""Bounds for two sets with a Jaccard similarity of at least p/q, as integers."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def probe_prefix(size, p, q):
 
 @inlined_kernel
 def index_prefix(size, p, q):
-    """Return how many of a set's first elements have postings: those by which similar sets that are no smaller meet it."""
+    """Return how many of a set's first elements have postings: those where similar sets that are not smaller meet it."""
     return size - needed_overlap(size, size, p, q) + 1

@@ -1,4 +1,4 @@
-"""Kernels of the join of sets: their order, who could be similar, and who is. The limit is the fraction p/q."""
+"""Kernels of the join of sets: their order, which may be similar, and which are. The limit is the fraction p/q."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _sort_members = shell_sort(_insert_member)
 
 @outer_kernel
 def order_sets(hashes, ranks, first, bitmaps):
-    """Put the members of every set in order of frequency rank and hash, in place; write the sets' parity bitmaps."""
+    """Sort the members of every set by frequency rank and hash, in place; write the sets' parity bitmaps."""
     for t in range(len(first) - 1):
         _sort_members(first[t], first[t + 1], hashes, ranks)
         bitmap = np.uint64(0)
@@ -43,7 +43,7 @@ def order_sets(hashes, ranks, first, bitmaps):
 
 @outer_kernel
 def look_up(hashes, frequent, ranks, table_bits, table_first, out):
-    """Write the frequency rank of each hash, 0 where it is not frequent.
+    """Write the frequency rank of each hash, 0 if it is not frequent.
 
     `frequent` are sorted; `table_first` says by their top `table_bits` where they begin.
     """
@@ -59,13 +59,13 @@ def look_up(hashes, frequent, ranks, table_bits, table_first, out):
 
 @outer_kernel
 def list_prefixes(hashes, ranks, least_common, sizes_in_twos, first, p, q, keys, which, is_indexed):
-    """Write what every set is met by: the first of its members (`probe_prefix`), which are in order of their frequency rank.
+    """Write the keys where every set is met: its first members (`probe_prefix`) in order of frequency rank.
 
-    Too many sets have a member of rank `least_common` or above. Sets that must share two members share a second one among
-    these and one more: there, two members together are a key. Sets that may be similar by one member alone are met by it too.
-    So are those of `sizes_in_twos[0]` members or more, and only so beyond `sizes_in_twos[1]`: two of many would be too many.
-    Also written are the number of the set, and whether the key is of the `index_prefix` (with the second: and one
-    more). Writes only as far as there is room; returns how many there are.
+    Members of rank `least_common` or above are in too many sets. Sets that must share two members share a second one among
+    these and one more: there, two members together are a key. Sets that may be similar by one member alone are also met by it.
+    So are sets of `sizes_in_twos[0]` members or more, and only so beyond `sizes_in_twos[1]`: pairs of many members would be too
+    many. Also written are the number of the set, and whether the key is of the `index_prefix` (with the second: and one more).
+    Writes only as far as there is room; returns how many there are.
     """
     least_alone, most_in_twos = sizes_in_twos
     n = 0
@@ -94,9 +94,9 @@ def list_prefixes(hashes, ranks, least_common, sizes_in_twos, first, p, q, keys,
 
 @outer_kernel
 def distinct(hashes, first, sizes):
-    """Leave every hash of a set once, in place, one set after the other; write sizes, return how many are left.
+    """Keep every hash of a set once, in place, set by set; write sizes, return how many are left.
 
-    Sets are short: each hash is looked for among those kept. Those of more than LONG_SET hashes are sorted already.
+    Sets are short: each hash is searched among those kept. Sets of more than LONG_SET hashes are already sorted.
     """
     n = 0
     for t in range(len(first) - 1):
@@ -118,7 +118,7 @@ def distinct(hashes, first, sizes):
 
 @inlined_kernel
 def _first_met(member, size, x, begin, p, q):
-    """Return the first set at the member of set x that is not too small for it; `begin` is what was so for the set before."""
+    """Return the first set at the member of set x that is not too small for it; `begin` is the answer for the previous set."""
     if x > 0 and member[x] != member[x - 1]:
         begin = x
     smallest = smallest_partner(np.int64(size[x]), p, q)
@@ -129,8 +129,8 @@ def _first_met(member, size, x, begin, p, q):
 
 @inlined_kernel
 def _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
-    """Whether size and bitmap allow set x to resemble y, which comes before it. A bitmap differs in at most one bit for each
-    member that two sets do not share.
+    """Return whether size and bitmap allow set x to resemble y, which comes before it. A bitmap differs in at most one bit for
+    each member that two sets do not share.
     """
     size_x = np.int64(size[x])
     size_y = np.int64(size[y])
@@ -140,10 +140,10 @@ def _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
 
 @outer_kernel
 def find_possible(member, size, bitmap, is_indexed, p, q, following, indexed, active):
-    """Mark the sets that meet one at their member which size and bitmap allow to be similar.
+    """Mark the sets that meet another at their member which may be similar by size and bitmap.
 
-    Sets come by member (only its number is looked at), then by size: an indexed one is met by those after it. Sets that are
-    marked are passed over, so that a crowd of similar sets is no square of looks. `following` and `indexed` are room for one
+    Sets are sorted by member (only its number matters), then by size: an indexed one is met by those after it. Sets that are
+    marked are skipped, so that a crowd of similar sets does not take quadratic time. `following` and `indexed` are room for one
     number more than there are sets: the next one that is not marked (the root of a forest), the next one that is indexed, both
     among the indexed.
     """
@@ -174,7 +174,7 @@ def find_possible(member, size, bitmap, is_indexed, p, q, following, indexed, ac
 
 @outer_kernel
 def find_possible_near(size, bitmap, is_indexed, n_near, p, q, active):
-    """Mark the sets that may be similar to one of the `n_near` before or after them; sets come by size."""
+    """Mark the sets that may be similar to one of the `n_near` before or after them; sets are sorted by size."""
     for x in range(len(size)):
         for y in range(max(0, x - n_near), x):
             if (not active[x] or not active[y]) and _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
@@ -184,7 +184,9 @@ def find_possible_near(size, bitmap, is_indexed, n_near, p, q, active):
 
 @outer_kernel
 def unite_similar(member, number, size, bitmap, is_indexed, first, values, p, q, parent):
-    """Unite every two sets that meet at a member and are similar; sets come as in `find_possible`, their hashes rising."""
+    """Unite every two sets that meet at a member and are similar; sets are sorted as in `find_possible`, with their hashes in
+    increasing order.
+    """
     begin = 0
     for x in range(len(member)):
         size_x = np.int64(size[x])

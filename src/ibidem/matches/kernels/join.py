@@ -21,9 +21,9 @@ from ibidem.matches.kernels.bounds import index_prefix, largest_partner, needed_
 
 
 class OrderedSets(NamedTuple):
-    """Sets by rising size: the i-th is set `order[i]`. `bitmaps` are their parity bitmaps.
+    """Sets by increasing size: the i-th is set `order[i]`. `bitmaps` are their parity bitmaps.
 
-    The first `n_single` ranks occur in one set only and lead nowhere.
+    The first `n_single` ranks occur in only one set and lead to no pair.
     """
 
     order: NDArray[np.int64]
@@ -35,7 +35,7 @@ class OrderedSets(NamedTuple):
 
 
 class Postings(NamedTuple):
-    """The sets of rank r, by rising size, at [`first`[r], `first`[r + 1]): their places in the order, sizes and bitmaps."""
+    """The sets of rank r, by increasing size, at [`first`[r], `first`[r + 1]): their places in the order, sizes and bitmaps."""
 
     first: NDArray[np.int64]
     who: NDArray[np.int32]
@@ -45,7 +45,7 @@ class Postings(NamedTuple):
 
 @intrinsic
 def popcount(typing_context, word):
-    """Number of set bits of a 64-bit word: one machine instruction."""
+    """Return the number of set bits of a 64-bit word: one machine instruction."""
 
     def generate(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])
@@ -57,8 +57,8 @@ def popcount(typing_context, word):
 def sort_sets(ids, start, type_from, type_to, rank, size, bitmaps):
     """Turn token numbers into sorted distinct ranks, in place, for types [type_from, type_to); also their parity bitmaps.
 
-    A bitmap has one bit a rank, combined by exclusive or: it never fills up, and the bits in which two bitmaps differ
-    are at most the elements in which the sets differ.
+    A bitmap has one bit per rank, combined by exclusive or: it never fills up, and two bitmaps differ in at most as many bits
+    as the sets differ in elements.
     """
     for t in range(type_from, type_to):
         begin = start[t]
@@ -80,7 +80,7 @@ def sort_sets(ids, start, type_from, type_to, rank, size, bitmaps):
 
 @outer_kernel
 def order_by_count(keys, starts, items, ordered):
-    """Stable counting sort: write `items` in rising order of `keys[item]`; `starts` is a zero for each key and one more."""
+    """Stable counting sort: write `items` in increasing order of `keys[item]`; `starts` has a zero per key and one more."""
     for i in range(len(items)):
         starts[keys[items[i]] + 1] += 1
     for k in range(len(starts) - 1):
@@ -107,7 +107,7 @@ def count_postings(sets, p, q, posting_first):
 
 @outer_kernel
 def fill_postings(sets, p, q, cursor, postings):
-    """Write the postings of every rank in rising order of set size, bitmaps and sizes beside them to be read in sequence."""
+    """Write the postings of every rank in increasing order of set size, with bitmaps and sizes beside them."""
     for i in range(len(sets.order)):
         t = sets.order[i]
         prefix = index_prefix(np.int64(sets.size[t]), p, q)
@@ -124,7 +124,7 @@ def fill_postings(sets, p, q, cursor, postings):
 
 @inner_kernel
 def overlap_of(values, start_a, size_a, start_b, size_b, needed):
-    """Size of the intersection of two sorted sets, or -1 as soon as it cannot reach `needed`."""
+    """Return the size of the intersection of two sorted sets, or -1 as soon as it cannot reach `needed`."""
     i = 0
     j = 0
     overlap = 0
@@ -148,9 +148,9 @@ def overlap_of(values, start_a, size_a, start_b, size_b, needed):
 def join_sets(sets, postings, most_postings, p, q, probe_from, probe_to, parent, cursor):
     """Unite every set of `order[probe_from:probe_to]` with each smaller or equal one whose Jaccard similarity is at least p/q.
 
-    Only components are wanted, so a pair that is joined already is not verified, and no edge is stored.
-    Probes come in rising order of size, so `cursor`, the first posting of admissible size by rank, only moves forward.
-    Elements of more than `most_postings` postings are passed over: `long_lists` joins what meets there.
+    Only components are needed, so a pair that is already joined is not verified, and no edge is stored. Probes come in
+    increasing order of size, so `cursor`, the first posting of admissible size by rank, only moves forward. Elements of more
+    than `most_postings` postings are skipped: `long_lists` joins what meets there.
     """
     order, start, values = sets.order, sets.start, sets.values
     for x in range(probe_from, probe_to):
@@ -170,7 +170,7 @@ def join_sets(sets, postings, most_postings, p, q, probe_from, probe_to, parent,
             while low < end and postings.size[low] < smallest:
                 low += 1
             cursor[r] = low
-            # Postings lie in size order: they end where the rest of x cannot suffice any more.
+            # Postings are in order of size: they end where the rest of x can no longer suffice.
             largest = largest_partner(size_x, size_x - k, p, q)
             size_y = np.int64(-1)
             needed = np.int64(0)

@@ -1,8 +1,9 @@
-"""Kernels of the join for elements of very many sets: who meets there, who is similar, who can be ruled out together.
+"""Kernels of the join for elements of very many sets: which sets meet there, which are similar, which can be ruled out
+together.
 
-An *entry* is a set that has the elements of a *group* in common with all others of the group: `items` are their numbers in
-`order` (by size), rising in each group, `positions` say where in the set the last common element is. Sets, limit and forest
-are those of `kernels.join`.
+An *entry* is a set that shares the elements of a *group* with all others of the group: `items` are their numbers in `order` (by
+size), increasing in each group; `positions` say where in the set the last common element is. Sets, limit and forest are those
+of `kernels.join`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ibidem.matches.kernels.join import overlap_of, popcount
 class Components(NamedTuple):
     """The entries of groups by component: group g has those [`of_group`[g], `of_group`[g + 1]), each bounded by `first`.
 
-    `radius` says how far the entries of a component lie from its first one; -1 where that is not known.
+    `radius` is the largest distance of the entries of a component from its first one; -1 if not known.
     """
 
     of_group: NDArray[np.int64]
@@ -67,15 +68,17 @@ def count_members(sets, posting_first, most_postings, p, q, counts):
 
 @inner_kernel
 def _largest_partner(n, position, depth, p, q):
-    """Largest set that one of n elements may resemble if they share `depth` elements up to this position and all after it."""
+    """Return the largest set that one of n elements may resemble if they share `depth` elements up to this position and all
+    after it.
+    """
     return largest_partner(n, depth + n - position - 1, p, q)
 
 
 @outer_kernel
 def mark_possible(group_first, items, positions, depth, sets, p, q, reach, is_possible):
-    """Tell which entries may resemble another one of their group, given the sizes and where the last common element is.
+    """Return which entries may resemble another one of their group, given the sizes and where the last common element is.
 
-    `reach` has room for the largest group: the largest partner that any of the entries up to each allows.
+    `reach` has room for the largest group: the largest partner that any entry up to each one allows.
     """
     for group in range(len(group_first) - 1):
         begin = group_first[group]
@@ -88,7 +91,7 @@ def mark_possible(group_first, items, positions, depth, sets, p, q, reach, is_po
             largest = _largest_partner(size_x, positions[begin + k], depth, p, q)
             low = 0
             high = n
-            while low < high:  # entries rise by size
+            while low < high:  # entries are sorted by size
                 middle = (low + high) // 2
                 if sets.size[sets.order[items[begin + middle]]] <= largest:
                     low = middle + 1
@@ -99,7 +102,7 @@ def mark_possible(group_first, items, positions, depth, sets, p, q, reach, is_po
 
 @inner_kernel
 def _unite_similar(t, u, sets, p, q, parent):
-    """Unite two sets if they are similar; tell whether they are in one component now."""
+    """Unite two sets if they are similar; return whether they are now in one component."""
     if find_root(parent, t) == find_root(parent, u):
         return True
     size_t = np.int64(sets.size[t])
@@ -115,19 +118,19 @@ def _unite_similar(t, u, sets, p, q, parent):
 
 @inner_kernel
 def _distance(t, u, sets):
-    """Number of elements that only one of two sets has. It obeys the triangle inequality."""
+    """Return the number of elements that only one of two sets has. It obeys the triangle inequality."""
     n_shared = overlap_of(sets.values, sets.start[t], sets.size[t], sets.start[u], sets.size[u], 0)
     return np.int64(sets.size[t]) + sets.size[u] - 2 * n_shared
 
 
 @outer_kernel
 def unite_with_leaders(group_first, items, depth, sets, p, q, parent, leaders, roots):
-    """Compare every entry with the one before it and with a few leaders of its group: those before that matched no leader.
+    """Compare every entry with the previous one and with a few leaders of its group: earlier ones that matched no leader.
 
-    A crowd of similar sets becomes one component in a time that grows with the crowd. Also found are all pairs that need no
-    more than `depth` elements in common: those of a group have as many. Writes the component of every entry.
+    A crowd of similar sets becomes one component in linear time. All pairs that need no more than `depth` elements in common
+    are also found: entries of a group have that many. Writes the component of every entry.
     """
-    most_together = depth * (p + q) // p  # two sets of so many elements together need `depth` in common
+    most_together = depth * (p + q) // p  # two sets with this many elements together need `depth` in common
     for group in range(len(group_first) - 1):
         begin = group_first[group]
         first = sets.order[items[begin]]  # the smallest
@@ -153,7 +156,7 @@ def unite_with_leaders(group_first, items, depth, sets, p, q, parent, leaders, r
 
 @outer_kernel
 def measure_components(components, least, sets):
-    """Write for every component of a group how far its entries lie from the first one; -1 if they are fewer than `least`."""
+    """Write for every component of a group how far its entries are from the first one; -1 if they are fewer than `least`."""
     first, items, radius = components.first, components.items, components.radius
     for component in range(len(first) - 1):
         begin = first[component]
@@ -166,7 +169,7 @@ def measure_components(components, least, sets):
 
 @inner_kernel
 def _is_apart(a, b, components, sets, p, q):
-    """Whether two components lie too far from one another for any two of their entries to be similar."""
+    """Return whether two components are too far apart for any two of their entries to be similar."""
     order, first, items, radius = sets.order, components.first, components.items, components.radius
     if radius[a] < 0 or radius[b] < 0:
         return False
@@ -181,7 +184,7 @@ def _is_apart(a, b, components, sets, p, q):
 def count_pairs(components, sets, p, q, most_components, pairs):
     """Count, by group, the pairs of entries in different components that are not apart.
 
-    Of groups of many components all pairs are counted.
+    For groups of many components, all pairs are counted.
     """
     first = components.first
     for group in range(len(components.of_group) - 1):
@@ -238,7 +241,7 @@ def _compare_two(a, b, components, depth, sets, p, q, parent):
             if size[u] != size_u:
                 size_u = np.int64(size[u])
                 if size_u > largest_u:
-                    break  # entries rise by size
+                    break  # entries are sorted by size
                 needed = needed_overlap(size_t, size_u, p, q)
             if depth + size_u - positions[y] - 1 < needed:
                 continue
@@ -251,7 +254,7 @@ def _compare_two(a, b, components, depth, sets, p, q, parent):
 
 @outer_kernel
 def count_children(items, positions, depth, sets, p, q, counts):
-    """Count, by entry, the elements that may be the next one in common: similar sets share one more this far."""
+    """Count, by entry, the elements that may be the next common one: similar sets share one more up to here."""
     for at in range(len(items)):
         n = np.int64(sets.size[sets.order[items[at]]])
         reach = probe_prefix(n, p, q) + depth

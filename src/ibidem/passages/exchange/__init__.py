@@ -1,1 +1,1 @@
-"""Passages over many partitions: what is sent to whom."""
+"""Passages over many partitions: what is sent where."""

@@ -1,9 +1,8 @@
-"""Excerpts: of a document that meets others in a bucket, only what they may share is sent there.
+"""Excerpts: only the parts of a document that it may share with others in a bucket are sent there.
 
-Every passage of two documents grows from a gram that both have, over rows that lie in other such grams, in hot windows, or
-are next neighbours of these. All other sentences are left out; a *gap* stands for each stretch of them, with its words and
-characters, so that distances and shares stay what they are, though not the number of rows. It is a row of its own that equals
-no other.
+Every passage of two documents grows from a gram that both have, over rows that are in other such grams, in hot windows, or are
+next neighbours of these. All other sentences are left out; a *gap* replaces each stretch of them, with its number of words and
+characters, so that distances and shares stay correct, though not the number of rows. It is a separate row that equals no other.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from ibidem.passages.repeats import HotPlaces, list_hot_places
 
 BYTES_A_SENTENCE, _MOST_SENT_BYTES = 28, 16 << 20
 _GAPS = [("gaps", pa.list_(pa.int32())), ("gap_sizes", pa.list_(pa.int32()))]
-# Hot places at home, as `HotPlaces` has them; rows are counted in their document.
+# Hot places at home, as in `HotPlaces`; rows are counted within their document.
 HOT = pa.schema(
     [
         ("key", pa.uint64()),
@@ -42,7 +41,7 @@ HOT = pa.schema(
 
 
 def excerpt_schema(documents: pa.Schema) -> pa.Schema:
-    """Return the schema of excerpts: as the documents, with the flags of their rows, and where sentences are left out."""
+    """Return the schema of excerpts: that of documents, plus the flags of rows and where sentences are left out."""
     return pa.schema([*documents, ("flags", pa.list_(pa.uint8())), *_GAPS])
 
 
@@ -79,7 +78,7 @@ def _sent_hot(hot: HotPlaces, placed: PlacedDocuments, layout: Layout) -> Sent:
 
 
 def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.int32], SortedSets]:
-    """Return the number of each sentence's set, and the sets; the last one, which is empty, is that of all that have none."""
+    """Return the number of each sentence's set, and the sets; the last set, which is empty, is for sentences without one."""
     document = np.repeat(np.arange(table.num_rows), lengths(table, "compared"))
     sentence = placed.collection.document_first[document] + flat(table, "compared")
     set_of_sentence = np.full(len(placed.collection.digest), len(sentence), np.int32)
@@ -89,7 +88,7 @@ def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.
 
 
 def cells_of(table: pa.Table, placed: PlacedDocuments, limit: tuple[int, int]) -> Cells | None:
-    """Return how the rows of documents are compared; None where equal classes are equal sentences."""
+    """Return how the rows of documents are compared; None if equal classes are equal sentences."""
     if "classes" not in table.column_names:
         return None
     set_of_sentence, sets = compared_sets(table, placed)
@@ -98,7 +97,7 @@ def cells_of(table: pa.Table, placed: PlacedDocuments, limit: tuple[int, int]) -
 
 
 class Excerpts:
-    """Cuts the excerpts of the documents of one home, in order: for each bucket, of each document, around the wanted rows."""
+    """Cuts excerpts of the documents of one home, in order: per bucket and document, around the wanted rows."""
 
     def __init__(self, table: pa.Table, placed: PlacedDocuments, flags: NDArray[np.uint8], window: int) -> None:
         self._table, self._placed, self._flags = table, placed, flags
@@ -117,7 +116,7 @@ class Excerpts:
         self._of_sentence = {name: flat(table, name) for name in (*OF_SENTENCE, *(["classes"] if self._sets else []))}
 
     def cut(self, buckets: NDArray[np.int64], rows: NDArray[np.int64]) -> Iterator[tuple[pa.Table, NDArray[np.int64]]]:
-        """Yield excerpts, and their buckets, a few at a time; a row is wanted in the bucket of the same place."""
+        """Yield excerpts and their buckets, a few at a time; each row is wanted in the bucket at the same index."""
         n_rows = max(1, len(self._flags))
         wanted = np.sort(buckets * n_rows + rows)
         wanted = wanted[np.diff(wanted, prepend=-1) != 0]
@@ -133,7 +132,7 @@ class Excerpts:
         stretches = Stretches(first, low, high)
         counts = Counts(*(np.empty(len(documents), np.int64) for _ in Counts._fields))
         self._list((0, len(documents)), documents, stretches, counts, Listed.of(0, 0, 0))
-        # Not all at once: where much is alike, there are very many.
+        # Not all at once: if much text is alike, there are very many.
         for begin, end in portions(counts.n_sentences * self._bytes_a_sentence[documents], _MOST_SENT_BYTES):
             some = Counts(*(count[begin:end] for count in counts))
             listed = Listed.of(*(int(count.sum()) for count in some))
@@ -183,7 +182,7 @@ class Excerpts:
 
 
 def numbers_of_slots(table: pa.Table) -> NDArray[np.int64]:
-    """Return the number that each sentence of excerpts has in its document; each has one more at its end."""
+    """Return the number of each sentence of an excerpt in its document; each document has one more at its end."""
     n_slots = lengths(table, "digest") + 1
     first = starts_of(n_slots)
     more = np.zeros(int(first[-1]) + 1, np.int64)

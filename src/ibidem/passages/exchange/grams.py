@@ -1,9 +1,9 @@
 """Grams: every window, long sentence and short text goes to the partition of its key, where those of several places meet.
 
-Of each key the partition learns how many places it has. Too many make it hot: its places are flagged and lead to no pairs.
-The others say which documents meet, and in which buckets (see `layout`): both are sent there.
-A key that has too many places in one batch already is hot for certain: it sends one row, and flags its places at once. So
-no partition gets more than `max_places` rows of a key from each batch, however often a footer occurs in the collection.
+The partition learns how many places each key has. Too many make it hot: its places are flagged and lead to no pairs. The others
+determine which documents meet in which buckets (see `layout`): both are sent there. A key with too many places in one batch is
+certainly hot: it sends one row and flags its places at once. So no partition receives more than `max_places` rows of a key from
+each batch, however often a footer occurs in the collection.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ibidem.passages.grams import gram_keys, kinds_of_grams, rows_in_grams
 from ibidem.passages.kernels.windows import HOT_WINDOW, REPEATED_WINDOW, key_of_kind, whole_text_keys
 from ibidem.sentences.exchange import SplitBatch
 
-# `bit` is the flag that places get if the key is hot; 0 for keys of whole documents, which only say who is identical.
+# `bit` is the flag of places if the key is hot; 0 for keys of whole documents, which only show which are identical.
 GRAMS = pa.schema(
     [("bit", pa.uint8()), ("key", pa.uint64()), ("document", pa.int64()), ("row", pa.int32()), ("n_places", pa.int64())]
 )
@@ -42,7 +42,7 @@ _MEMBERS_AT_A_TIME = 1 << 20
 def _sent_keys(kind: int, placed: PlacedDocuments, limits: PassagesConfig) -> NDArray[np.uint64]:
     """Return the key of the gram of one kind that starts at each row; 0 where there is none.
 
-    Rows that are not known are stretches without a class: what contains one appears nowhere else.
+    Unknown rows are stretches without a class: what contains one appears nowhere else.
     """
     keys = gram_keys(kind, placed.rows, limits)
     if not placed.is_known.all():
@@ -76,7 +76,7 @@ def emit_grams(placed: PlacedDocuments, config: Config, layout: Layout) -> Itera
 
 @dataclass(frozen=True)
 class GramSender:
-    """Sends the grams of documents whose sentences have classes; of split ones, equal digests are equal classes."""
+    """Sends the grams of documents whose sentences have classes; after splitting, equal digests are equal classes."""
 
     config: Config
 
@@ -93,7 +93,7 @@ class GramSender:
 
 
 def _emit_identical(collection: Collection, documents: NDArray[np.int64], layout: Layout) -> Iterator[Sent]:
-    """Yield a key for every document's sentences from end to end; identical ones of a batch are joined at once."""
+    """Yield a key for all sentences of every document; identical documents of a batch are joined at once."""
     first = collection.document_first
     keys = np.empty(len(collection.digest), np.uint64)
     whole_text_keys(collection.digest, first, len(keys) + 1, keys)
@@ -109,7 +109,7 @@ def _emit_identical(collection: Collection, documents: NDArray[np.int64], layout
 
 
 def meet(flow: Flow, grams: PartedTable, config: Config, layout: Layout) -> dict[str, PartedTable]:
-    """Return `flags` of rows, `members`: which rows must be seen where, and `edges` between identical documents."""
+    """Return `flags` of rows, `members` (which rows are needed where), and `edges` between identical documents."""
     limits = passage_limits(config)
     by_kind: Any = key_of_kind.py_func
 
@@ -117,7 +117,7 @@ def meet(flow: Flow, grams: PartedTable, config: Config, layout: Layout) -> dict
         grams = tables["grams"]
         given: list[NDArray[Any]] = [grams[name].to_numpy() for name in GRAMS.names]
         bits, keys, documents, rows, counts = given
-        # What a mapper sent is in order by itself: that is little to sort, and groups are in order then.
+        # What a mapper sent is already in order: there is little to sort, and groups are in order afterwards.
         order = np.argsort(documents.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64), kind="stable")
         groups = postings_of(by_kind(keys, bits.astype(np.uint64))[order])
         which = np.repeat(np.arange(len(groups.first) - 1), np.diff(groups.first))
@@ -138,7 +138,7 @@ def meet(flow: Flow, grams: PartedTable, config: Config, layout: Layout) -> dict
         n_input = layout.n_input if layout.has_reference else -1
         room = np.empty(max(_MEMBERS_AT_A_TIME, int(np.diff(groups.first).max(initial=0))), np.int64)
         place = 0
-        while place < len(documents):  # not all at once: a place may have to be seen in very many buckets
+        while place < len(documents):  # not all at once: a place may be needed in very many buckets
             place, n_met = kernels.list_meetings(place, places, buckets, limits.same_document, n_input, room)
             at, bucket = np.divmod(room[:n_met], n_buckets)
             yield Sent("members", table_of([documents[at], rows[at], bucket.astype(np.int32)], MEMBERS), homes[at])

@@ -23,8 +23,8 @@ from ibidem.passages.coverage import Coverage
 from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, cells_of, numbers_of_slots
 from ibidem.passages.tables import passages_table
 
-# As the table of passages, ids and words as they are; the documents' numbers say where texts are found, `number` is the
-# passage's own in its partition.
+# As the table of passages, without dictionaries; document numbers say where texts are, `number` is that of the passage in its
+# partition.
 FOUND = pa.schema(
     [
         ("number", pa.int64()),
@@ -36,7 +36,7 @@ FOUND = pa.schema(
         ),
     ]
 )
-MOST_LATER_BYTES = 48 << 20  # of documents that are paired with the earlier ones at a time
+MOST_LATER_BYTES = 48 << 20  # of documents paired with the earlier ones at a time
 # What is added to the coverage of a document at one of its slots (see `passages/coverage.py`).
 COVERAGE = pa.schema([("document", pa.int64()), ("slot", pa.int32()), ("elsewhere", pa.int32()), ("before", pa.int32())])
 
@@ -71,35 +71,35 @@ def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) 
         yield Sent("passages", _in_reading_order([tables["passages"]]), home)
 
     pairs = flow.reduce("passages", {"placed": placed}, pair, {"passages": FOUND, "coverage": COVERAGE, "edges": EDGES})
-    if layout.n_regions > 1:  # those of one home come from several buckets
+    if layout.n_regions > 1:  # passages of one home come from several buckets
         pairs |= flow.reduce("passages-ordered", {"passages": pairs.pop("passages")}, put_in_order, {"passages": FOUND})
     return pairs
 
 
 def similarity_limit(config: Config) -> tuple[int, int]:
-    """Return the limit below which a cell is cut: none where equal keys match whatever their words."""
+    """Return the limit below which a cell is cut: none if equal keys match whatever their words."""
     by_sets = config.signatures.signature in SET_SIGNATURES
     return config.matches.min_similarity.as_integer_ratio() if by_sets else (0, 1)
 
 
 def _portions(table: pa.Table, bucket: int, layout: Layout) -> Iterator[tuple[pa.Table, bool]]:
-    """Yield the earlier documents together with as many of the later ones as may be looked at together, in turn.
+    """Yield the earlier documents together with as many later ones as can be processed at once, in turn.
 
-    Where much is alike, documents of everywhere meet here. Pairs are told by themselves, so it does not matter with which
-    others a pair is looked at. Once, in the bucket of their own group, documents at home are paired with one another too. Where
-    the earlier ones are those of several homes, they are taken in turn, too.
+    If much text is alike, documents from everywhere meet here. Pairs are independent, so it does not matter which others a pair
+    is processed with. Once, in the bucket of their own group, documents at home are also paired with one another. If the
+    earlier ones belong to several homes, they are also taken in turn.
     """
     home, region = divmod(bucket, layout.n_regions)
     documents = table["document"].to_numpy()
     sizes = BYTES_A_SENTENCE * (lengths(table, "digest") + (lengths(table, "sets") if "sets" in table.column_names else 0))
-    # Documents are in order, and the earlier ones are the first: none before them come here.
+    # Documents are in order, and the earlier ones come first: no others precede them here.
     n_earlier = int(np.count_nonzero(layout.is_leading(bucket, documents)))
     is_first = layout.region(np.array([home]))[0] == region
     turns = list(portions(sizes[:n_earlier], MOST_LATER_BYTES)) if layout.is_far(bucket) else [(0, n_earlier)]
     for later in list(portions(sizes[n_earlier:], MOST_LATER_BYTES)) or [(0, 0)]:
         for first, n_leading in turns:
             begin, end = n_earlier + later[0], n_earlier + later[1]
-            if not is_first and layout.has_reference:  # of two sides, only pairs of an input and a reference are left
+            if not is_first and layout.has_reference:  # with two sides, only pairs of an input and a reference are left
                 n_leading = first + int(np.searchsorted(documents[first:n_leading], layout.n_input))
                 begin += int(np.searchsorted(documents[begin:end], layout.n_input))
             parts = [table.slice(first, n_leading - first), table.slice(begin, end - begin)]
@@ -108,7 +108,7 @@ def _portions(table: pa.Table, bucket: int, layout: Layout) -> Iterator[tuple[pa
 
 
 def _in_reading_order(found: list[pa.Table]) -> pa.Table:
-    """Put passages of several portions in order: by their documents. Those of a pair are of one portion, by their numbers."""
+    """Sort passages of several portions by their documents. Those of a pair are from one portion, sorted by number."""
     table = pa.concat_tables(found)
     order = np.lexsort([table[name].to_numpy() for name in ("number", "b_document", "a_document")])
     if (order[1:] < order[:-1]).any():

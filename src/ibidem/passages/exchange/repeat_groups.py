@@ -52,11 +52,11 @@ VARIANTS = pa.schema(
     ]
 )
 _UNTITLED = pa.schema([("number", pa.int64()), ("document", pa.int64()), ("start", pa.int64()), *list(REPEATS)[1:]])
-# Repeats begin in early documents, nearly all of them: only where they begin is sent there, and their places are not.
+# Nearly all repeats begin in early documents: only their first places are sent there, not all places.
 _FIRSTS = pa.schema([*((name, pa.int64()) for name in ("number", "document", "start", "end")), ASKER])
 _TITLES = pa.schema([("number", pa.int64()), ("text", REPEATS.field("text").type)])
-_MOST_TOLD = 1 << 20  # repeats whose first documents are handed to mappers: 36 MB
-# The table of repeats; the first place of each, by document number, settles ties of its order.
+_MOST_TOLD = 1 << 20  # repeats whose first documents are passed to mappers: 36 MB
+# The table of repeats; the first place of each, by document number, breaks ties in its order.
 PLACED_REPEATS = pa.schema([("document", pa.int64()), ("start", pa.int64()), *REPEATS])
 
 
@@ -91,10 +91,10 @@ def group_at_keys(flow: Flow, places: Mapping[str, PartedTable], config: Config,
 def _compared_variants(
     table: pa.Table, variants: NDArray[np.uint64], limit: tuple[int, int]
 ) -> tuple[Cells, NDArray[np.int64]]:
-    """Return how the sentences of variants are compared, and the first row there of the variant of each place."""
+    """Return how the sentences of variants are compared, and the first row of each place's variant."""
     known = table["variant"].to_numpy()
     order = np.argsort(known, kind="stable")
-    # A variant of one hash has one text, whichever key it was sent with.
+    # A variant with one hash has one text, whichever key it was sent with.
     at = order[np.searchsorted(known, variants, sorter=order)]
     digests, sizes = flat(table, "digests"), flat(table, "set_sizes")
     sets = SortedSets(starts_of(sizes)[:-1], sizes, flat(table, "sets"))
@@ -117,7 +117,7 @@ def _pairing(
 def _sent_repeats(
     partition: int, first: NDArray[np.int64], places: Mapping[str, NDArray[Any]], ids: pa.Array, layout: Layout
 ) -> Iterator[Sent]:
-    """Yield what is to be known of repeats, given their places, repeat after repeat."""
+    """Yield what later stages need to know about repeats, given their places, by repeat."""
     document, heads = places["document"], first[:-1]
     number = np.arange(len(heads))
     lists = list_places(first, ids, places["start"], places["end"])
@@ -156,7 +156,7 @@ def entitle(flow: Flow, found: dict[str, PartedTable], texts: PartedTable, layou
 
 
 def _wanted_texts(flow: Flow, firsts: PartedTable, texts: PartedTable, layout: Layout) -> PartedTable:
-    """Return the texts of the repeats' first documents: mappers learn which ones they are, and send no others."""
+    """Return the texts of the repeats' first documents: mappers learn which these are, and send no others."""
     wanted = np.unique(flow.collect(firsts)["document"].to_numpy())
 
     def choose(tables: Iterator[pa.Table]) -> Iterator[Sent]:

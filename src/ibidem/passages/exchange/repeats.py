@@ -1,7 +1,7 @@
 """Repeats over many partitions: text that occurs in too many places to be paired, each once with its places.
 
-Every partition says once for each key what is beside its windows; where all agree, windows are linked, and each partition joins
-those of its documents. The places of one text are sent to one partition, as they are in one row of the table.
+Every partition reports once per key which windows are next to it; where all agree, windows are linked, and each partition joins
+those of its documents. The places of one text are sent to one partition, because they form one row of the table.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def find_repeats(
     flow: Flow, documents: PartedTable, hot: PartedTable, texts: PartedTable, config: Config, layout: Layout
 ) -> dict[str, PartedTable]:
     """Return `repeats` (in no order), `coverage` at home and `edges` between documents that are nearly one hot text."""
-    if flow.count(hot) == 0:  # as in most small collections: nothing to link, to locate or to group
+    if flow.count(hot) == 0:  # as in most small collections: nothing to link, locate or group
         return {
             tag: PartedTable(tag, kind) for tag, kind in (("repeats", PLACED_REPEATS), ("coverage", COVERAGE), ("edges", EDGES))
         }
@@ -91,7 +91,7 @@ def _locate(
 
 
 def _hot_places(table: pa.Table, placed: PlacedDocuments) -> HotPlaces:
-    """Return hot places in the order of rows, which are counted over the documents that are at hand."""
+    """Return hot places in the order of rows, which are counted over the documents that are available."""
     columns = {name: table[name].to_numpy() for name in HOT.names}
     row = placed.rows.document_first[np.searchsorted(placed.documents, columns.pop("document"))] + columns.pop("row")
     order = np.argsort(row, kind="stable")
@@ -143,7 +143,7 @@ def _variants(length: NDArray[np.int64], starts: NDArray[np.int64], placed: Plac
 
 
 def _sent_variants(texts: HotTexts, table: pa.Table, placed: PlacedDocuments, layout: Layout) -> Sent:
-    """Return the sentences of every variant of every text, each variant once from a partition."""
+    """Return the sentences of every variant of every text, each variant once per partition."""
     starts, n_places = texts.row, np.diff(texts.first)
     keys, length = np.repeat(texts.key, n_places), np.repeat(texts.length, n_places)
     variants = _variants(length, starts, placed)

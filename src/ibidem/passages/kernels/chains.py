@@ -1,11 +1,11 @@
 """Kernels that turn diagonals into passages, document by document: order, verification of every cell, chains across gaps.
 
 A diagonal is (row in a, row in b, length), a run also has the number of its equal cells, a passage is a row of the table below;
-all lie flat, one after the other. `words_before[row]` counts the words of all sentences before it, rows or not, so that the
-words of any stretch are a subtraction.
+all are stored flat. `words_before[row]` counts the words of all earlier sentences, rows or not, so that the words of any
+stretch are a subtraction.
 
-Which of several equally good chains is taken depends on which document is a. So a pair is chained with the document of the
-smaller `orientation` as a, whichever was read first, and its passages are turned back before they are put in reading order.
+Which of several equally good chains is chosen depends on which document is a. So a pair is chained with the document of smaller
+`orientation` as a, whichever was read first, and its passages are swapped back before sorting into reading order.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ibidem.matches.kernels.join import overlap_of
 # The columns of a table of passages: first row and end in a, the same in b, how many sentences match, and flags.
 A_FIRST, A_END, B_FIRST, B_END, N_SENTENCES, FLAGS = range(6)
 N_COLUMNS = 6
-EQUAL, WHOLE = 1, 2  # the flags: every sentence is equal; both documents from end to end
+EQUAL, WHOLE = 1, 2  # flags: every sentence is equal; both documents from end to end
 
 _LOOK_BACK = 50
 _GAP_COST = 1.0  # words; prefers the nearer of two equal continuations
 
 
 class ChainLimits(NamedTuple):
-    """What a run and a passage need: sentences, words, words of a quoted sentence; and the sentences a gap may have."""
+    """What a run and a passage need: sentences, words, words of a quoted sentence; and how many sentences a gap may have."""
 
     min_sentences: int
     min_words: int
@@ -39,7 +39,7 @@ class ChainLimits(NamedTuple):
 
 
 class ChainRoom(NamedTuple):
-    """Room of `assemble`, all of it flat: for diagonals (3) and runs (4, 1, 4) of a document, and all passages (6, 1)."""
+    """Working memory of `assemble`, all flat: for diagonals (3) and runs (4, 1, 4) of a document, and all passages (6, 1)."""
 
     diagonals: NDArray[np.int64]
     runs: NDArray[np.int64]
@@ -50,7 +50,7 @@ class ChainRoom(NamedTuple):
 
     @classmethod
     def of(cls, n_diagonals: int, n_runs: int, n_passages: int) -> ChainRoom:
-        """Return room for so many diagonals and runs of a document, and so many passages."""
+        """Return room for this many diagonals and runs of a document, and passages."""
         sizes = (3 * n_diagonals, 4 * n_runs, n_runs, 4 * n_runs, N_COLUMNS * n_passages, n_passages)
         kinds: tuple[Any, ...] = (np.int64, np.int64, np.float64, np.int64, np.int32, np.float64)
         return cls(*(np.empty(size, kind) for size, kind in zip(sizes, kinds, strict=True)))
@@ -60,7 +60,7 @@ class ChainRoom(NamedTuple):
 def group_by_document(diagonals, document, verify, first, grouped, most_runs):
     """Counting sort of the diagonals (flat) by document a; document d's are rows [first[d], first[d + 1]) of `grouped`.
 
-    `most_runs[d]` bounds the runs that they can make: a run, and a cell that fails between two of them.
+    `most_runs[d]` bounds their runs: between two runs, one cell fails.
     """
     n = len(diagonals) // 3
     for i in range(n):
@@ -98,7 +98,7 @@ def _insert_triple(begin, gap, i, keys, ties, loads):
 
 @inlined_kernel
 def _insert_run(begin, gap, i, runs, scores):
-    """Order by the rows where runs begin: other runs may begin between the pieces of a diagonal that was cut."""
+    """Order by the first rows of runs: other runs may begin between the pieces of a cut diagonal."""
     a = runs[4 * i]
     b = runs[4 * i + 1]
     length = runs[4 * i + 2]
@@ -122,7 +122,7 @@ _sort_runs = shell_sort(_insert_run)
 
 @inner_kernel
 def similarity_of(x, y, cells):
-    """Jaccard similarity of the types of two rows, or -1 below p/q."""
+    """Return the Jaccard similarity of the types of two rows, or -1 below p/q."""
     if cells.types[x] == cells.types[y]:
         return 1.0
     t = cells.set_of_row[x]
@@ -135,7 +135,7 @@ def similarity_of(x, y, cells):
 
 @inlined_kernel
 def _is_whole(a, b, length, rows):
-    """Whether a run covers both of its documents from end to end."""
+    """Return whether a run covers both of its documents from end to end."""
     d = rows.document[a]
     e = rows.document[b]
     return (
@@ -148,7 +148,7 @@ def _is_whole(a, b, length, rows):
 
 @inner_kernel
 def _has_long(x, y, length, n_words, min_words):
-    """Whether a run holds a cell of `min_words` words on both sides."""
+    """Return whether a run has a cell of `min_words` words on both sides."""
     longest = 0
     for k in range(length):
         longest = max(longest, min(n_words[x + k], n_words[y + k]))
@@ -157,16 +157,16 @@ def _has_long(x, y, length, n_words, min_words):
 
 @inner_kernel
 def _words(first, end, n_words, words_before):
-    """Words of rows [first, end) and of all sentences between them."""
+    """Return the words of rows [first, end) and of all sentences between them."""
     return words_before[end - 1] + n_words[end - 1] - words_before[first]
 
 
 @inlined_kernel
 def _cut_runs(x, y, length, most, cells, limits, rows, room, n):
-    """Append the runs of one diagonal, cut at cells that do not match, from place n on; return the new n.
+    """Append the runs of one diagonal, cut at cells that do not match, from index n on; return the new n.
 
     Kept are runs of `min_sentences` cells, runs with a cell of `min_quote_words` words on both sides, and whole documents; of a
-    run of more than `most` cells, so many.
+    run of more than `most` cells, `most`.
     """
     n_words = rows.n_words
     min_words = limits.min_quote_words
@@ -200,7 +200,7 @@ def _cut_runs(x, y, length, most, cells, limits, rows, room, n):
 
 @outer_kernel
 def split_diagonals(diagonals, cells, fill, pieces):
-    """Split diagonals at cells that do not match; return how many pieces there are. Only with `fill` they are written."""
+    """Split diagonals at cells that do not match; return the number of pieces. They are written only with `fill`."""
     n = 0
     for d in range(len(diagonals)):
         x = diagonals[d, 0]
@@ -222,7 +222,7 @@ def split_diagonals(diagonals, cells, fill, pieces):
 
 @inner_kernel
 def _link_runs(runs, scores, n, position, max_gap, scratch):
-    """Find for each run the best run before it, and the order in which chains are taken: the best one first.
+    """Find for each run the best run before it, and the order in which chains are chosen: best first.
 
     `scratch` has four columns of n: scores so far, run before, and two for the order, which ends up in the last one.
     """
@@ -248,10 +248,10 @@ def _link_runs(runs, scores, n, position, max_gap, scratch):
 
 @inlined_kernel
 def _chain_pair(n, rows, limits, room, n_passages):
-    """Append the passages that the n runs of one pair of documents make, best first; return their new number.
+    """Append the passages from the n runs of one pair of documents, best first; return their new number.
 
-    Runs come in the order of their rows. The best chain is taken first, then the best of what is left; a chain that lies
-    inside another on both sides is dropped. With `max_gap` 0 every run is a chain.
+    Runs are in the order of their rows. The best chain is chosen first, then the best of the rest; a chain inside another on
+    both sides is dropped. With `max_gap` 0 every run is a chain.
     """
     runs, scores, passages = room.runs, room.scores, room.passages
     position, max_gap = rows.position, limits.max_gap
@@ -306,7 +306,7 @@ def _chain_pair(n, rows, limits, room, n_passages):
         passages[at + N_SENTENCES] = n_sentences
         equal = n_equal == position[a_end - 1] - position[a] + 1 and n_equal == position[b_end - 1] - position[b] + 1
         passages[at + FLAGS] = WHOLE * whole + EQUAL * equal
-        # A gap counts as words without likeness: they are in the span's words, not in the score.
+        # Words in a gap count as different: they are in the span's words, not in the score.
         room.likeness[n_passages] = min(1.0, score / (words_a + words_b))
         n_passages += 1
     return n_passages
@@ -326,7 +326,7 @@ def _turn(passages, begin, end):
 
 @inner_kernel
 def _swap(passages, likeness, c, d):
-    """Let two passages change places."""
+    """Swap two passages."""
     x = likeness[c]
     likeness[c] = likeness[d]
     likeness[d] = x
@@ -338,7 +338,7 @@ def _swap(passages, likeness, c, d):
 
 @inner_kernel
 def _put_in_reading_order(passages, likeness, begin, end, scratch):
-    """Sort passages [begin, end) by their rows: chains came best first, readers want the order of the text."""
+    """Sort passages [begin, end) by their rows: chains came best first, but readers want text order."""
     n = end - begin
     keys, ties, order = scratch[:n], scratch[n : 2 * n], scratch[2 * n : 3 * n]
     sorted_already = True
@@ -351,7 +351,7 @@ def _put_in_reading_order(passages, likeness, begin, end, scratch):
     if sorted_already:
         return
     _sort_triples(0, n, keys, ties, order)
-    # In place, cycle by cycle: order[c] says which passage belongs at place c, or c once it is there.
+    # In place, cycle by cycle: order[c] is the passage that belongs at c, or c once it is there.
     for c in range(n):
         at = c
         while order[at] != begin + c:
@@ -366,8 +366,8 @@ def _put_in_reading_order(passages, likeness, begin, end, scratch):
 def assemble(document_from, document_to, first, diagonals, cells, verify, limits, rows, orientation, room):
     """Write the passages of the diagonals of documents [document_from, document_to), in reading order; return their number.
 
-    With `verify` diagonals are cut at cells that do not match. The kernel gets its room and makes no arrays itself, which
-    halves the time that numba needs to compile it. Kernels that get records are inlined: a call hands on all fields of arrays.
+    With `verify`, diagonals are cut at cells that do not match. The kernel receives its working memory and makes no arrays,
+    which halves its compile time. Kernels that receive records are inlined: a call passes all fields of arrays.
     """
     document = rows.document
     document_first = rows.document_first
@@ -401,7 +401,7 @@ def assemble(document_from, document_to, first, diagonals, cells, verify, limits
                 x = first_x + (keys[i] & 0xFFFFFFFF)
                 y = ties[i]
                 length = loads[i]
-                # In one document a text must not run into its own copy.
+                # Within one document, a text must not overlap its own copy.
                 overlaps_itself = e == d and y - x < length
                 most = y - x if overlaps_itself else length
                 if verify:

@@ -1,4 +1,4 @@
-"""Kernels of the tables: passages from rows to characters, and what of each document also appears elsewhere."""
+"""Kernels of the tables: passages from rows to characters, and which parts of each document also appear elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNKNOWN, _A_TO_B, _B_TO_A = 0, 1, 2
 
 
 class CoverageColumns(NamedTuple):
-    """Coverage by slot: the first slot of each document, characters before, what is added up, and the pair counted last."""
+    """Coverage per slot: the first slot of each document, characters before, the sums, and the last pair counted."""
 
     first: NDArray[np.int64]
     chars_before: NDArray[np.int64]
@@ -49,9 +49,9 @@ def locate(passages, min_sentences, document, sentence, start_char, end_char, ti
 
 @outer_kernel
 def add_passages(passages, first_number, document, slots, times, a_is_first, coverage, min_coverage, copies):
-    """Add what appears elsewhere and what appears somewhere before; return the number of pairs that are copies of one another.
+    """Add what appears elsewhere and what appears earlier; return the number of pairs that are copies of one another.
 
-    Passages come pair by pair; a pair is a copy if its passages cover the share `min_coverage` of both documents. `slots` are
+    Passages are grouped by pair; a pair is a copy if its passages cover the share `min_coverage` of both documents. `slots` are
     those of rows. Passages are numbered from `first_number` on, over all calls.
     """
     document_first = coverage.first
@@ -86,7 +86,7 @@ def add_passages(passages, first_number, document, slots, times, a_is_first, cov
             covered_a = chars_before[a_end] - chars_before[a]
             covered_b = chars_before[b_end] - chars_before[b]
         else:
-            # A sentence that several passages of the pair share is counted once: `counted` keeps the last pair that saw it.
+            # A sentence in several passages of the pair is counted once: `counted` has the last pair that included it.
             for s in range(a, a_end):
                 if counted[s] != pair:
                     counted[s] = pair

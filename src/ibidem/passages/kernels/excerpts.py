@@ -1,4 +1,4 @@
-"""Kernels that take out of documents what others may share with them."""
+"""Kernels that extract from documents what others may share with them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Counts(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Sentences and rows of excerpts, -1 for a gap; of each gap its place, the first sentence it stands for, and how many."""
+    """Sentences and rows of excerpts, -1 for a gap; for each gap its place, the first sentence it replaces, and how many."""
 
     sources: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -45,17 +45,16 @@ class Listed(NamedTuple):
 
     @classmethod
     def of(cls, n_sentences: int, n_rows: int, n_gaps: int) -> Listed:
-        """Return room for so many."""
+        """Return room for these numbers."""
         return cls(*(np.empty(n, np.int64) for n in (n_sentences, n_rows, n_gaps, n_gaps, n_gaps)))
 
 
 @outer_kernel
 def bound_stretches(is_hot, is_known, document, document_first, reach, low, high):
-    """Write for each row the rows [low, high) that must be there beside it, if a gram that begins in it is in common.
+    """Write for each row the rows [low, high) that must come with it if a gram that begins in it is shared.
 
-    Those are `reach` rows on both sides, and what lies in hot windows next to it, one after the other: where a text goes on
-    through other windows, these are in common, too, and say so by themselves. A row that is not known stands nowhere else: no
-    text goes on beyond it.
+    Those are `reach` rows on both sides and consecutive hot windows next to them: where a text continues through other windows,
+    these are shared too and are found separately. An unknown row appears nowhere else: no text continues beyond it.
     """
     n = len(is_hot)
     begin = 0
@@ -84,7 +83,9 @@ def bound_stretches(is_hot, is_known, document, document_first, reach, low, high
 
 @outer_kernel
 def join_stretches(excerpt, row, low, high, first, joined_low, joined_high):
-    """Join the stretches of wanted rows, which rise in each excerpt; those of excerpt e are [first[e], first[e + 1]) then."""
+    """Join the stretches of wanted rows, which increase within each excerpt; those of excerpt e are then [first[e], first[e +
+    1]).
+    """
     n = 0
     last = -1
     for k in range(len(row)):
@@ -104,7 +105,7 @@ def join_stretches(excerpt, row, low, high, first, joined_low, joined_high):
 
 @outer_kernel
 def list_excerpts(excerpt_from, excerpt_to, documents, stretches, bounds, is_counting, counts, listed):
-    """Write the sentences and rows of excerpts: the stretches, and a *gap*, -1, for all that lies between two of them.
+    """Write the sentences and rows of excerpts: the stretches, and a *gap*, -1, for all that is between two of them.
 
     The place of a gap is counted among the sentences of its excerpt. When counting, only the numbers of all these are written.
     """

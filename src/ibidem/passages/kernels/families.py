@@ -1,4 +1,4 @@
-"""Which spans of one text are the same place, told from their overlap."""
+"""Which spans of one text are the same place, judging by their overlap."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Kernels of the gram join: left-maximal pairs of equal windows, sentences and whole texts, extended to their full runs.
 
-Rows, windows and `classes` are those of `windows`, `flags` those of rows. What comes out are diagonals (row in a, row in b,
-length), one after the other.
+Rows, windows and `classes` are those of `windows`, `flags` those of rows. The output is diagonals (row in a, row in b, length).
 """
 
 from __future__ import annotations
@@ -27,7 +26,9 @@ class GramLimits(NamedTuple):
 
 @inner_kernel
 def _may_pair(d, e, pairing):
-    """Whether two documents may be paired: not the same one unless asked for, not one side of `--against`, not one group."""
+    """Return whether two documents may be paired: not the same one unless asked for, not one side of `--against`, not one
+    group.
+    """
     if d == e:
         return pairing.same_document
     if len(pairing.side) > 0 and pairing.side[d] == pairing.side[e]:
@@ -46,7 +47,7 @@ def _write(found, n, a, b, length):
 
 @inner_kernel
 def _extend(classes, document, x, y):
-    """Length of the common run of classes that starts at rows x < y."""
+    """Return the length of the common run of classes that starts at rows x < y."""
     n = len(classes)
     length = 0
     d = document[x]
@@ -63,7 +64,7 @@ def _extend(classes, document, x, y):
 
 @inlined_kernel
 def _before_window(row, flags, classes, document):
-    """Return the class before a window; 0 if there is none, or a hot window: such a row may seed with every other one."""
+    """Return the class before a window; 0 if there is none or if a hot window precedes: such a row may seed with any other."""
     open_start = row == 0 or document[row - 1] != document[row] or flags[row - 1] & HOT_WINDOW
     return np.uint64(0) if open_start else classes[row - 1]
 
@@ -84,19 +85,19 @@ def _window_run(x, y, size, flags, classes, document):
     """Return the run that the windows at x and y seed: where it begins, and its length; 0 if another window seeds it."""
     a = x
     b = y
-    # Only hot windows can lie before a seed: walk back through them to where the run begins.
+    # Only hot windows can be before a seed: walk back through them to where the run begins.
     while a > 0 and document[a - 1] == document[x] and document[b - 1] == document[y] and classes[a - 1] == classes[b - 1]:
         a -= 1
         b -= 1
         if not flags[a] & HOT_WINDOW:
             return a, b, 0
     length = _extend(classes, document, a, b)
-    return a, b, length if length >= x - a + size else 0  # else two windows of one key that are not alike
+    return a, b, length if length >= x - a + size else 0  # otherwise two windows of one key that differ
 
 
 @inlined_kernel
 def _sentence_run(x, y, size, flags, n_words, min_words, classes, document):
-    """Return the run that the sentences at x and y seed: where it begins, and its length; 0 if it is found otherwise.
+    """Return the run that the sentences at x and y seed: where it begins, and its length; 0 if it is found in another way.
 
     Windows find runs of `size`; a long cold cell that comes before in the same run is its seed.
     """
@@ -104,7 +105,7 @@ def _sentence_run(x, y, size, flags, n_words, min_words, classes, document):
     e = document[y]
     a = x
     b = y
-    if classes[x] != classes[y]:  # two sentences of one key that are not alike
+    if classes[x] != classes[y]:  # two sentences of one key that differ
         return a, b, 0
     length = 1
     while length < size and a > 0 and document[a - 1] == d and document[b - 1] == e and classes[a - 1] == classes[b - 1]:
@@ -124,7 +125,7 @@ def _sentence_run(x, y, size, flags, n_words, min_words, classes, document):
 
 @inlined_kernel
 def _text_length(x, y, length, flags, n_words, min_words, classes):
-    """Return the length of two documents that are alike from end to end; 0 if they are not, or a long cold cell finds them."""
+    """Return the length of two documents that are the same from end to end; 0 if not, or if a long cold cell finds them."""
     for k in range(length):
         if classes[x + k] != classes[y + k]:
             return 0
@@ -135,11 +136,12 @@ def _text_length(x, y, length, flags, n_words, min_words, classes):
 
 @growing_kernel
 def pair_rows(kind, members, first, group_from, group_to, limits, flags, rows, pairing):
-    """Diagonals (row in a, row in b, length) seeded by the groups [group_from, group_to) of at most `max_places` rows.
+    """Return the diagonals (row in a, row in b, length) seeded by the groups [group_from, group_to) of at most `max_places`
+    rows.
 
     Those of group g are `members[first[g]:first[g + 1]]`; `kind` says which grams they have in common.
     HOT_WINDOW: each maximal run of equal classes with a cold window comes out once, from its first cold window. A pair is
-    passed over when the rows before it are alike too and their window is cold, for then that window is the seed.
+    skipped when the rows before it are alike too and their window is cold, for then that window is the seed.
     HOT_SENTENCE: runs shorter than `size` with a long sentence, from their first long cold cell.
     HOT_TEXT: pairs of short documents that are alike from end to end and have no long cold cell; members are their first rows.
     """
@@ -158,7 +160,7 @@ def pair_rows(kind, members, first, group_from, group_to, limits, flags, rows, p
         n = first[group + 1] - begin
         if n > max_places:
             continue
-        # Rows with the same text before them lie in a run that is seeded earlier, or found by windows: they make no pair.
+        # Rows with the same text before them are in a run that is seeded earlier, or found by windows: they make no pair.
         alike = True
         for i in range(n):
             row = members[begin + i]

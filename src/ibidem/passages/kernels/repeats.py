@@ -25,7 +25,7 @@ _MOST_LEADERS = 200
 def list_hot_places(kind, flags, rows, size, n, places):
     """Write the places of the hot grams of one kind from number n on.
 
-    A place is reason enough to report its text unless a repeated window covers the sentence, or the text has a hot sentence.
+    A place alone causes its text to be reported unless a repeated window covers the sentence, or the text has a hot sentence.
     """
     last = -2
     covered = 0
@@ -63,7 +63,7 @@ def list_hot_places(kind, flags, rows, size, n, places):
 def keep_apart(first, length, row, document, keep):
     """Drop the places that overlap the kept place of the same text before them in their document.
 
-    (A line repeated many times over is one text with itself.)
+    (A line repeated many times overlaps itself.)
     """
     for text in range(len(first) - 1):
         last = first[text]
@@ -78,7 +78,7 @@ def keep_apart(first, length, row, document, keep):
 def lead_places(first, length, row, cells, leader):
     """Write for each place the first one of its text that it matches, sentence by sentence, or -1 if it matches none.
 
-    Those of text t are [first[t], first[t + 1]). Texts whose places have the leader -1 are left alone.
+    Those of text t are [first[t], first[t + 1]). Texts whose places have the leader -1 are left unchanged.
     """
     for text in range(len(first) - 1):
         begin = first[text]

@@ -35,7 +35,7 @@ def sentence_key(classes, row):
 
 @inlined_kernel
 def text_key(classes, first, end):
-    """Return the key of a document of the rows [first, end)."""
+    """Return the key of a document with the rows [first, end)."""
     key = mix(SEED, np.uint64(end - first))
     for row in range(first, end):
         key = mix(key, classes[row])
@@ -50,7 +50,7 @@ def key_of_kind(key, kind):
 
 @outer_kernel
 def window_keys(classes, document, size, keys):
-    """Write the key of the window that starts at each row; rows too close to their document's end get 0, no key."""
+    """Write the key of the window that starts at each row; rows too close to their document's end get 0."""
     n = len(classes)
     for row in range(n):
         last = row + size - 1
@@ -80,7 +80,7 @@ def whole_text_keys(classes, document_first, size, keys):
 
 @outer_kernel
 def cover_windows(flags, size, bit, covered):
-    """Tell which rows lie in a window that has the bit."""
+    """Return which rows are in a window that has the bit."""
     left = 0
     for row in range(len(flags)):
         if flags[row] & bit:

@@ -1,1 +1,1 @@
-"""Resemblance over many partitions: what is sent to whom."""
+"""Resemblance over many partitions: what is sent where."""

@@ -1,4 +1,4 @@
-"""MinHash: documents whose signatures agree in all components of a band become pairs to be compared."""
+"""MinHash: documents whose signatures agree in all components of a band become pairs to compare."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Numbers = NDArray[np.int64]
 def pair_by_bands(
     flow: Flow, at_home: Mapping[str, PartedTable], ratios: SampleRatios, layout: Layout
 ) -> dict[str, PartedTable]:
-    """Return `candidates` and `sending` of the pairs that bands give; see `resemblance.sketches.band_pairs`."""
+    """Return `candidates` and `sending` for the pairs from bands; see `resemblance.sketches.band_pairs`."""
     config = ratios.config
 
     def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -64,12 +64,12 @@ def _band_keys(signatures: NDArray[np.uint32], config: Config) -> Iterator[NDArr
 
 
 def _pairs_of_groups(rows: Numbers, first: Numbers, max_members: int) -> Numbers:
-    """Return all pairs of each group's members, packed, each once; of larger groups those with its first one only."""
+    """Return all pairs within each group, packed, each once; for larger groups, only those with the first member."""
     sizes = np.diff(first)
     found = np.empty(0, np.int64)
     for size in np.unique(sizes[(sizes > 1) & (sizes <= max_members)]).tolist():
         starts = first[:-1][sizes == size]
-        # A few groups at a time: near copies agree in many bands, and are taken together at once.
+        # A few groups at a time: near copies agree in many bands and are merged at once.
         step = max(1, (1 << 22) // size**2)
         low, high = np.triu_indices(size, 1)
         for begin in range(0, len(starts), step):

@@ -1,4 +1,4 @@
-"""Pairs of documents compared in full: both come to the home of one of them, and only documents that are in pairs."""
+"""Pairs of documents compared in full: both are sent to the home of one of them, and only documents in pairs are sent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ibidem.resemblance.sketches import agreement, minhash
 
 
 def send_documents(flow: Flow, sets: PartedTable, sending: Sequence[PartedTable], stage: str = "sent-documents") -> PartedTable:
-    """Return what documents are known by, each at all homes that want it."""
+    """Return the shingles of documents, each at all homes that need them."""
 
     def send(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, NDArray[np.int64]]:
         chosen = distinct_pairs(asked["document"].to_numpy(), asked["asker"].to_numpy())
@@ -49,7 +49,7 @@ def compare_documents(
 ) -> dict[str, PartedTable]:
     """Return the pairs that are duplicates, `found`, and as `edges`; see `resemblance.find_duplicates`.
 
-    `by_common` are documents that a sketch paired: it does not find all pairs. Where pairs are found by something else than
+    `by_common` are documents paired by a sketch, which does not find all pairs. Where pairs are found by something else than
     they are compared by, `full` is what the same documents are compared by, and the settings of that.
     """
 
@@ -92,7 +92,7 @@ def comparer_of(known_by: HashSets, config: Config) -> Comparer:
 def _by_shingles(
     ratio: int, a: NDArray[np.int32], b: NDArray[np.int32], comparer: Comparer, ratios: SampleRatios
 ) -> Duplicates:
-    """Return the pairs that share enough of the shingles that are looked at at a ratio."""
+    """Return the pairs that share enough of the shingles sampled at a ratio."""
     sets = ratios.sample(ratio, comparer.sets, np.ones(len(comparer.sets.first) - 1, np.bool_))
     sizes = np.diff(sets.first)
     every, verify = int(ratios.every[ratio]), ratios.config.resemblance.verify
@@ -109,7 +109,7 @@ def _by_minhash(
     ratios: SampleRatios,
     layout: Layout,
 ) -> Found:
-    """Return the pairs that their signatures take for duplicates, or all if they are to be compared in full."""
+    """Return the pairs that are duplicates by their signatures, or all if they will be compared in full."""
     settings = ratios.config.resemblance
     everyone = np.ones(len(documents), np.bool_)
     side = layout.side(documents)

@@ -29,7 +29,7 @@ def find_apart(
 ) -> dict[str, Any]:
     """Return `found`, `edges`, `nodes`, `members` and `by_common`, each of them several tables, and what was `sent`.
 
-    The shingles are used up.
+    The shingles are consumed.
     """
     layout = flow.layout
     identical = find_identical(flow, ranks.take_table("keyed"), layout)
@@ -50,7 +50,7 @@ def find_apart(
         sent = send_documents(flow, sets, sending, "sent-shingles")
         full = sent, config
     compared = compare_documents(flow, [pairs["candidates"] for pairs in paired], sent_joined, ratios, layout, full)
-    # A sketch does not find all pairs, common shingles do not lead to all of them.
+    # A sketch does not find all pairs, and common shingles do not lead to all.
     in_part = [compared] if config.resemblance.method == "minhash" else paired[1:]
     return {
         "found": [identical["found"], compared["found"]],
@@ -63,7 +63,7 @@ def find_apart(
 
 
 def _pair(flow: Flow, keys: PartedTable, at_home: dict[str, PartedTable], ratios: SampleRatios) -> list[dict[str, PartedTable]]:
-    """Return pairs to be compared, as the method finds them."""
+    """Return pairs to compare, as the method finds them."""
     layout = flow.layout
     if ratios.config.resemblance.method == "minhash":
         return [pair_by_bands(flow, at_home, ratios, layout)]

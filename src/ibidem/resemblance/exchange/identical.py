@@ -1,4 +1,4 @@
-"""Identical documents meet by their digest: one stands for the others of its side, and those of two sides are pairs."""
+"""Identical documents meet by their digest: one represents the others on its side, and those on two sides are pairs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ibidem.execution.layout import Layout
 from ibidem.resemblance import representatives
 from ibidem.resemblance.exchange.shingles import KEYED
 
-# Documents that another one stands for; at home.
+# Documents represented by another one; at home.
 COPIES = pa.schema([("document", pa.int64())])
-# Documents that stand for themselves, and those that others stand for: both where the former is at home as a node.
+# Documents that represent themselves, and those they represent: both at the home of the former as a node.
 NODES = pa.schema([("document", pa.int64()), ("rank_key", pa.int64()), ("size", pa.int64())])
 MEMBERS = pa.schema([("document", pa.int64()), ("representative", pa.int64())])
-# Documents that were paired in a way that does not find all pairs; where they are at home as nodes.
+# Documents paired by a method that does not find all pairs; at their homes as nodes.
 BY_COMMON = pa.schema([("document", pa.int64())])
-# Pairs of duplicates, where a is at home as a node.
+# Pairs of duplicates, at the home of a as a node.
 FOUND = pa.schema(
     [
         ("a", pa.int64()),
@@ -56,7 +56,8 @@ def find_identical(flow: Flow, keyed: PartedTable, layout: Layout) -> dict[str, 
         yield Sent("copies", table_of([document[copies]], COPIES), layout.home(document[copies]))
         standing = document[representative[copies]]
         yield Sent("members", table_of([document[copies], standing], MEMBERS), node_homes(standing, layout))
-        # One document stands for all of its side, so identical ones are at most two, and neighbours; the reference's is second.
+        # One document represents all of its side, so there are at most two identical ones, and they are neighbours; the
+        # reference's is second.
         order = wanted[np.lexsort((wanted, digest[wanted]))]
         same = np.flatnonzero(digest[order][1:] == digest[order][:-1])
         a, b = document[order[same]], document[order[same + 1]]
@@ -67,11 +68,11 @@ def find_identical(flow: Flow, keyed: PartedTable, layout: Layout) -> dict[str, 
 
 
 def send_found(a: Numbers, b: Numbers, scores: list[NDArray[np.float64]], layout: Layout) -> Iterator[Sent]:
-    """Send pairs of duplicates on their way, also as edges."""
+    """Send pairs of duplicates, also as edges."""
     yield Sent("found", table_of([a, b, *scores], FOUND), node_homes(a, layout))
     yield Sent("edges", table_of([a.astype(np.uint64), b.astype(np.uint64)], EDGES), 0)
 
 
 def node_homes(documents: Numbers, layout: Layout) -> Numbers:
-    """Return where documents are at home as nodes."""
+    """Return the homes of documents as nodes."""
     return home_of_nodes(documents.astype(np.uint64), layout.n_partitions)

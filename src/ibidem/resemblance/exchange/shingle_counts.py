@@ -1,6 +1,6 @@
-"""How many documents have a shingle: roughly, for the order of shingles, and exactly, for those that may be common.
+"""How many documents have a shingle: roughly, for the order of shingles, and exactly for those that may be common.
 
-Whatever is counted roughly is never counted too low. Identical documents may count more than once.
+Rough counts are never too low. Identical documents may count more than once.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ibidem.resemblance.frequent_shingles import common_of
 from ibidem.resemblance.kernels.exchange import look_up_ranks
 from ibidem.resemblance.prune import sample
 
-# Keys of shingles that several documents have, and their frequency ranks: the higher, the more documents. `sender` is where
-# they were counted.
+# Keys of shingles in several documents, and their frequency ranks: the higher, the more documents. `sender` is where they were
+# counted.
 RANKS = pa.schema([("sender", pa.int32()), ("keys", pa.list_(pa.uint32())), ("ranks", pa.list_(pa.uint8()))])
 COMMON = pa.schema([("ratio", pa.int8()), ("hash", pa.uint64())])
 
@@ -39,9 +39,9 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class SampleRatios:
-    """Samples of different sizes are compared ratio by ratio, each by samples of one size; see `resemblance.candidates`.
+    """Samples of different sizes are compared ratio by ratio, always with samples of one size; see `resemblance.candidates`.
 
-    `every` are the different ratios of sampling, rising.
+    `every` are the different sampling ratios, in increasing order.
     """
 
     every: Numbers
@@ -53,14 +53,14 @@ class SampleRatios:
         return np.searchsorted(self.every, every_of(sizes, self.config, self.plan))
 
     def sample(self, number: int, sets: HashSets, takes_part: NDArray[np.bool_]) -> HashSets:
-        """Return the shingles of those that take part that are looked at in a ratio."""
+        """Return the sampled shingles at a ratio of the documents that take part."""
         every = int(self.every[number])
         return sample(sets, takes_part, every, self.config.resemblance.sample_remainder) if every > 1 else sets
 
 
 @dataclass(frozen=True)
 class WantedDocuments:
-    """Documents at home that stand for themselves, their distinct shingles, and their first ratio."""
+    """Documents at home that represent themselves, their distinct shingles, and their first ratio."""
 
     document: Numbers
     sets: HashSets
@@ -68,7 +68,7 @@ class WantedDocuments:
 
     @classmethod
     def of(cls, tables: Mapping[str, pa.Table], ratios: SampleRatios) -> WantedDocuments:
-        """Take them of tables of `sets` and `copies`."""
+        """Make them from tables of `sets` and `copies`."""
         documents, known_by = documents_with_sets(tables["sets"])
         wanted = np.flatnonzero(~np.isin(documents, tables["copies"]["document"].to_numpy()))
         known_by = taken(known_by, wanted)
@@ -76,7 +76,7 @@ class WantedDocuments:
 
 
 class SharedShingles:
-    """Which shingles several documents have, for documents of one home."""
+    """The shingles of one home's documents that several documents have."""
 
     def __init__(self, table: pa.Table, layout: Layout) -> None:
         senders = np.repeat(table["sender"].to_numpy(), lengths(table, "keys")).astype(np.uint64)
@@ -96,7 +96,7 @@ class SharedShingles:
 
 
 def count_shingles(flow: Flow, keys: PartedTable, layout: Layout, config: Config) -> tuple[dict[str, PartedTable], bool]:
-    """Return `ranks`, at all homes that have the shingles, of them those that may be common, `hot`, and whether any may."""
+    """Return `ranks` at all homes with these shingles, the ones that may be common as `hot`, and whether there are any."""
     most = config.resemblance.max_shingle_documents
 
     def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:

@@ -1,7 +1,7 @@
-"""The join of documents by shared shingles, up to where documents meet: at the first shingles of each one.
+"""The join of documents by shared shingles, up to where documents meet: at their first shingles.
 
-The shingles of a document stand in one order, everywhere the same: those that no other document has, then those that few have,
-then those that more have, and the common ones at the end.
+The shingles of a document are in one order, the same everywhere: first those that no other document has, then those that few
+have, then those that more have, and the common ones last.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ENTRIES = pa.schema(
         ("position", pa.int32()),
     ]
 )
-# A common shingle at which a document meets others, and what documents that do are known by, where they do.
+# A common shingle at which a document meets others; and the shingles of such documents, where they meet.
 MEETINGS = pa.schema([("ratio", pa.int8()), ("own_ratio", pa.int8()), ("hash", pa.uint64()), ("document", pa.int64())])
 MET = pa.schema([("ratio", pa.int8()), ("document", pa.int64()), ("known_by", pa.list_(pa.uint64()))])
 _N_MEETINGS = pa.schema([("n_meetings", pa.int64())])

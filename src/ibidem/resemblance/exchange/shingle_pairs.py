@@ -1,9 +1,9 @@
-"""Documents that meet at a shingle become pairs to be compared: all that may reach the limits, or those with leaders.
+"""Documents that meet at a shingle become pairs to compare: all that may reach the limits, or only those with leaders.
 
 Why the join of documents has two bodies: `prune` reads all shingles in order through two-bit counters, and `join` sorts them
-together with the documents that have them; both need everything at hand. Over partitions shingles are counted at their homes by
-32-bit keys, their frequency ranks come back, and only the first shingles of each document meet. What leads to the join
-(shingles, identical documents, samples) and what follows (limits, leaders, comparison) is shared.
+together with the documents that have them; both need everything in memory. In partitions, shingles are counted at their homes
+by 32-bit keys, their frequency ranks are sent back, and only the first shingles of each document meet. What precedes the join
+(shingles, identical documents, samples) and what follows it (limits, leaders, comparison) is shared.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ibidem.resemblance.exchange.shingles import documents_with_sets
 from ibidem.resemblance.kernels import exchange as kernels
 from ibidem.resemblance.kernels.document_join import SizedDocuments
 
-# Pairs to be compared, at b's home, and at which ratio; what is sent there for it.
+# Pairs to compare, at the home of b, with their ratio; and what is sent there for that.
 CANDIDATES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("ratio", pa.int8())])
 SENDING = pa.schema([("document", pa.int64()), ASKER])
 
-_ROOM = 1 << 22  # pairs at a time, before those that are the same are taken together
+_ROOM = 1 << 22  # pairs at a time, before duplicates among them are merged
 
 Numbers = NDArray[np.int64]
 
@@ -37,7 +37,7 @@ Numbers = NDArray[np.int64]
 def pair_documents(
     flow: Flow, entered: Mapping[str, PartedTable], ratios: SampleRatios, layout: Layout
 ) -> dict[str, PartedTable]:
-    """Return `candidates` and `sending` of all pairs that may reach the limits and share a shingle that is not common."""
+    """Return `candidates` and `sending` for all pairs that may reach the limits and share a shingle that is not common."""
 
     def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         entries = tables["entries"].combine_chunks()
@@ -52,9 +52,9 @@ def pair_documents(
 def pair_with_leaders(
     flow: Flow, entered: Mapping[str, PartedTable], ratios: SampleRatios, layout: Layout
 ) -> dict[str, PartedTable]:
-    """Return `candidates` and `sending` of pairs through common shingles, and who is in such a pair, `by_common`.
+    """Return `candidates` and `sending` for pairs through common shingles, and the documents in such pairs, `by_common`.
 
-    All documents that meet at one common shingle come together, with their shingles: that many must fit into memory.
+    All documents that meet at one common shingle are sent to one place with their shingles: they must fit into memory.
     """
 
     def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -69,11 +69,11 @@ def pair_with_leaders(
 
 
 def send_candidates(documents: Numbers, a: Numbers, b: Numbers, ratio: int, layout: Layout) -> Iterator[Sent]:
-    """Send pairs of documents, by their rows, to the home of b; what both are known by shall be sent there too."""
+    """Send pairs of documents, by their rows, to the home of b, and request that the shingles of both are sent there."""
     homes = layout.home(documents)
     numbers = np.full(len(a), ratio)
     yield Sent("candidates", table_of([documents[a], documents[b], numbers], CANDIDATES), homes[b])
-    # The first one is also wanted at its own home: clusters may ask for it.
+    # The first document is also needed at its own home: clusters may ask for it.
     packed = np.unique(np.concatenate([a, b, a]) * layout.n_partitions + homes[np.concatenate([b, b, a])])
     rows = packed // layout.n_partitions
     yield Sent("sending", table_of([documents[rows], packed % layout.n_partitions], SENDING), homes[rows])
@@ -124,7 +124,7 @@ def _pair_with_leaders(ratio: int, met: pa.Table, meetings: pa.Table, ratios: Sa
     a, b, _ = pairs_with_leaders(sized, shingles, members, limits)
     met_by_common = documents[np.unique(np.concatenate([a, b]))]
     yield Sent("by_common", table_of([met_by_common], BY_COMMON), node_homes(met_by_common, layout))
-    # Of two documents the later ratio is theirs.
+    # A pair uses the later ratio of its two documents.
     new = np.maximum(own[a], own[b]) == ratio
     packed = np.unique(np.minimum(a, b)[new].astype(np.int64) << 32 | np.maximum(a, b)[new])
     yield from send_candidates(documents, packed >> 32, packed & 0xFFFFFFFF, ratio, layout)

@@ -1,4 +1,4 @@
-"""Documents into shingles, in a mapper: what each later stage needs is sent on its way at once."""
+"""From documents to shingles, in a mapper: what later stages need is sent at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ibidem.sentences.exchange import IDS, emit_ids
 from ibidem.signatures import TypeTokens, count_vocabulary
 from ibidem.signatures.exchange.vocabulary import WORDS, counts_words
 
-# What decides by a field which document stays; at home.
+# The field values that decide which document is kept; at home.
 VALUED = pa.schema(
     [
         ("document", pa.int64()),
@@ -37,8 +37,8 @@ VALUED = pa.schema(
         ("group", pa.large_string()),
     ]
 )
-# Documents with words, where those of one digest meet; the checks tell whether their words are the same. `size` is the number
-# of shingles that it is known by.
+# Documents with words, where those of one digest meet; the checks say whether their words are the same. `size` is the number of
+# shingles.
 KEYED = pa.schema(
     [
         ("document", pa.int64()),
@@ -49,12 +49,12 @@ KEYED = pa.schema(
         ("size", pa.int64()),
     ]
 )
-# What documents are known by; at home.
+# The shingles (or words) of documents; at home.
 SETS = pa.schema([("document", pa.int64()), ("known_by", pa.list_(pa.uint64()))])
 # The words of documents, in reading order; at home, for methods that ask for them.
 WORDED = pa.schema([("document", pa.int64()), ("words", pa.list_(pa.uint64()))])
-# Which shingles documents of one home have, where shingles of one hash meet. The key is a part of the hash: few that are sent
-# to the same partition share it. The last bits are left out: samples have them in common.
+# The shingles of one home's documents, where shingles of one hash meet. The key is a part of the hash: few shingles in the
+# same partition share it. The last bits are left out, because all shingles of a sample agree in them.
 KEYS = pa.schema([("home", pa.int32()), ("keys", pa.list_(pa.uint32()))])
 COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference", "n_known", "n_shingles")])
 EVERY = pa.schema([("every", pa.int64())])
@@ -65,8 +65,9 @@ Numbers = NDArray[np.int64]
 def shingle_documents(
     flow: Flow, source: Any, layout: Layout, config: Config, plan: SamplingPlan | None, unique_ids: bool
 ) -> dict[str, PartedTable]:
-    """Return documents as `named`, `sets`, `keyed` (at home where a field decides who stays, else where identical documents
-    meet) and `valued`; the `keys` of shingles at which documents may meet; the ratios of sampling, `every`; and `counts`.
+    """Return documents as `named`, `sets`, `keyed` (at home if a field decides which document is kept, otherwise where
+    identical documents meet) and `valued`; the `keys` of shingles at which documents may meet; the ratios of sampling, `every`;
+    and `counts`.
     For spots, the words of documents are `worded`, and counted as `words`.
     """
     rule = config.clusters.keep
@@ -77,7 +78,7 @@ def shingle_documents(
     is_counted = by_spots and counts_words(config, "spotsigs")
     outputs |= ({"worded": WORDED} if by_spots else {}) | ({"words": WORDS} if is_counted else {})
 
-    words_key = WordsKey.drawn(config)  # here, once: all documents of the stage have the same
+    words_key = WordsKey.drawn(config)  # drawn once for all documents of the stage
 
     def shingle(batches: Iterator[Any]) -> Iterator[Sent]:
         for batch in record_batches(batches):
@@ -122,7 +123,7 @@ def shingle_documents(
             sets = sets_of(known_by, config)
             for one in np.unique(home):
                 here = np.flatnonzero(home == one)
-                # Identical documents of one side and home count once: any of them may be the one that stands for the others.
+                # Identical documents of one side and home count once: any of them may represent the others.
                 here = here[np.unique(sides[here], return_index=True)[1]]
                 yield send_keys(int(one), taken(sets, here), every[here], config, layout)
 
@@ -130,7 +131,7 @@ def shingle_documents(
 
 
 def send_keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Layout) -> Sent:
-    """Send the keys of the shingles of documents of one home that are looked at."""
+    """Send the keys of the sampled shingles of one home's documents."""
     remainder, n_partitions = config.resemblance.sample_remainder, layout.n_partitions
     hashes = sets.hashes
     if (every > 1).any():
@@ -142,7 +143,7 @@ def send_keys(home: int, sets: HashSets, every: Numbers, config: Config, layout:
 
 
 def listed_by_route(ends: Numbers, columns: Mapping[str, Any], schema: pa.Schema) -> tuple[pa.Table, Numbers]:
-    """Return values that are in the order of their routes as lists, one row a route that has any, and the routes.
+    """Return values sorted by route as lists, one row per route that has any, and the routes.
 
     Columns that are numbers are the same in all rows.
     """
@@ -158,7 +159,7 @@ def listed_by_route(ends: Numbers, columns: Mapping[str, Any], schema: pa.Schema
 
 
 def every_of(sizes: Numbers, config: Config, plan: SamplingPlan | None) -> Numbers:
-    """Return for documents of these sizes that one in so many of their shingles is looked at."""
+    """Return the sampling ratio of documents of these sizes: one in so many shingles is used."""
     return np.full(len(sizes), config.resemblance.sample_every) if plan is None else plan.every_of(sizes)
 
 
@@ -177,7 +178,7 @@ def count_document_words(words: HashSets, layout: Layout) -> Sent:
 
 
 def sets_of(known_by: HashSets, config: Config) -> HashSets:
-    """Return the distinct shingles of documents, given what they are known by."""
+    """Return the distinct shingles of documents from what is stored of them."""
     return occurrence_hashes(known_by) if config.resemblance.measure == "order" else known_by
 
 
@@ -191,7 +192,7 @@ def taken(sets: HashSets, chosen: Numbers) -> HashSets:
 
 
 def documents_with_sets(table: pa.Table) -> tuple[Numbers, HashSets]:
-    """Return the documents of a table, in order, each once, and what they are known by."""
+    """Return the documents of a table, in order, each once, with their shingles."""
     documents, rows = np.unique(table["document"].to_numpy(), return_index=True)
     known_by = HashSets(flat(table, "known_by"), starts_of(lengths(table, "known_by")))
     return documents, taken(known_by, rows)

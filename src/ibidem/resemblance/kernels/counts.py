@@ -1,5 +1,5 @@
-"""Kernels that count in how many documents shingles occur, by the first bits of their hashes, and choose shingles by it: those
-of one document only, which make its documents resemble none, and those of very many.
+"""Kernels that count the documents of shingles, by the first bits of their hashes, and choose shingles by it: those of only one
+document, which lead to no pair, and those of very many.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ _ONCE = np.uint8(0b01010101)
 
 @outer_kernel
 def mark_twice(hashes, first, wanted, document_from, document_to, table_bits, marks):
-    """Mark the hashes of wanted documents as seen once or twice: two bits each, four hashes a byte, without a branch.
+    """Mark the hashes of wanted documents as seen once or twice: two bits each, four per byte, without a branch.
 
-    A mark is at the hash's top `table_bits` and may be shared by several: one too many may seem seen twice, never one too few.
+    Marks are indexed by the top `table_bits` of the hash and may be shared: a hash may wrongly seem to be seen twice, never the
+    reverse.
     """
     shift = np.uint64(64 - table_bits)
     for document in range(document_from, document_to):
@@ -33,7 +34,7 @@ def mark_twice(hashes, first, wanted, document_from, document_to, table_bits, ma
 
 @outer_kernel
 def unite_marks(marks, other):
-    """Add the marks of other documents: what both have seen was seen twice."""
+    """Add the marks of other documents: what both have seen has been seen twice."""
     for i in range(len(marks)):
         both = marks[i] & other[i] & _ONCE
         marks[i] = marks[i] | other[i] | both << np.uint8(1)
@@ -41,9 +42,9 @@ def unite_marks(marks, other):
 
 @outer_kernel
 def keep_shared(hashes, first, wanted, least_shared, document_from, document_to, table_bits, marks, kept, n_kept):
-    """Copy the hashes that seem to stand in several documents, for the wanted ones that have `least_shared` of them.
+    """Copy the hashes that seem to be in several documents, for wanted documents that have `least_shared` of them.
 
-    `n_kept` is the number by document; 0 means that it is in no pair. Returns the number of hashes.
+    `n_kept` is the number per document; 0 means that it is in no pair. Returns the number of hashes.
     """
     shift = np.uint64(64 - table_bits)
     n = 0
@@ -64,7 +65,7 @@ def keep_shared(hashes, first, wanted, least_shared, document_from, document_to,
 
 @outer_kernel
 def sample_hashes(hashes, first, wanted, every, rest, document_from, document_to, kept, n_kept):
-    """Copy the hashes of wanted documents that leave `rest` when divided by `every`; returns their number."""
+    """Copy the hashes of wanted documents with remainder `rest` modulo `every`; return their number."""
     n = 0
     for document in range(document_from, document_to):
         begin = n
@@ -88,7 +89,7 @@ def count_roughly(hashes, first, wanted, document_from, document_to, table_bits,
 
 @outer_kernel
 def select_marked(hashes, first, wanted, document_from, document_to, table_bits, marks, selected):
-    """Copy the hashes of wanted documents that are marked at their top `table_bits`; returns their number."""
+    """Copy the hashes of wanted documents that are marked at their top `table_bits`; return their number."""
     shift = np.uint64(64 - table_bits)
     n = 0
     for document in range(document_from, document_to):
@@ -101,7 +102,7 @@ def select_marked(hashes, first, wanted, document_from, document_to, table_bits,
 
 @inner_kernel
 def place_of(value, values, table_bits, marks):
-    """Place of a hash among sorted ones, or -1. Those that are not marked at their top `table_bits` are not there."""
+    """Return the index of a hash among sorted ones, or -1. Hashes not marked at their top `table_bits` are not among them."""
     if not marks[value >> np.uint64(64 - table_bits)]:
         return -1
     begin, end = 0, len(values)
@@ -116,7 +117,7 @@ def place_of(value, values, table_bits, marks):
 
 @outer_kernel
 def count_members(hashes, first, least, document_from, document_to, values, table_bits, marks, counts):
-    """Count by document how many of its hashes are among `values`; 0 where they are fewer than `least`."""
+    """Count per document how many of its hashes are among `values`; 0 if fewer than `least`."""
     for document in range(document_from, document_to):
         most_others = first[document + 1] - first[document] - least[document]
         n_others = 0
@@ -129,7 +130,7 @@ def count_members(hashes, first, least, document_from, document_to, values, tabl
 
 @outer_kernel
 def list_first_members(hashes, first, document_from, document_to, values, table_bits, marks, listed_first, listed):
-    """Write for each document the smallest places in `values` of its hashes, in order, as many as it has room for."""
+    """Write for each document the smallest indices of its hashes in `values`, in order, as many as it has room for."""
     for document in range(document_from, document_to):
         begin, end = listed_first[document], listed_first[document]
         if end == listed_first[document + 1]:

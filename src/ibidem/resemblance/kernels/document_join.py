@@ -1,8 +1,8 @@
 """Kernels of the join of documents by their shingles: rarity, prefixes, postings, pairs.
 
-Documents go by *rank*: their place in the order of size. Their shared shingles are *keys*, sorted: the top four bits say how
-many documents have a shingle, the rest is its hash, so rising keys are rising frequency and every document agrees on the
-order. The common shingles come last. `limits` are `OverlapLimits`.
+Documents are identified by *rank*: their position in the order of size. Their shared shingles are sorted *keys*: the top four
+bits say how many documents have a shingle, the rest is its hash, so keys increase with frequency and all documents have the
+same order. The common shingles come last. `limits` are `OverlapLimits`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _COMMON = np.uint64(15) << np.uint64(60)
 
 
 class SizedDocuments(NamedTuple):
-    """Documents in order of size, then of number: document i has the sorted keys [`start`[i], `start`[i] + `n_keys`[i]).
+    """Documents in order of size, then number: document i has the sorted keys [`start`[i], `start`[i] + `n_keys`[i]).
 
-    `size` counts all its shingles, `keys` are at least those that it shares with others. `side` is empty for none.
+    `size` counts all its shingles; `keys` are at least those that it shares with others. `side` is empty for none.
     """
 
     keys: NDArray[np.uint64]
@@ -37,8 +37,8 @@ class SizedDocuments(NamedTuple):
 
 
 class Prefixes(NamedTuple):
-    """The sorted entries of all prefixes, and by document, from `first` on, its `n_listed` groups of entries that others have
-    too: where they begin, and where its own entries are.
+    """The sorted entries of all prefixes, and per document, from `first` on, its `n_listed` groups of entries that others also
+    have: where they begin, and where its own entries are.
     """
 
     entries: NDArray[np.uint64]
@@ -50,7 +50,7 @@ class Prefixes(NamedTuple):
 
 
 class PairRoom(NamedTuple):
-    """Room for pairs of documents and the number of shingles that they share."""
+    """Room for pairs of documents and the number of shingles they share."""
 
     a: NDArray[np.int32]
     b: NDArray[np.int32]
@@ -59,7 +59,7 @@ class PairRoom(NamedTuple):
 
 @outer_kernel
 def count_often(hashes, begin, end, table_bits, counters):
-    """Count hashes, up to 127, at the hash's top `table_bits`; counters may be shared by several."""
+    """Count hashes, up to 127, at their top `table_bits`; several may share a counter."""
     shift = np.uint64(64 - table_bits)
     for i in range(begin, end):
         if counters[hashes[i] >> shift] < _MOST:
@@ -84,7 +84,7 @@ def make_keys(hashes, begin, end, table_bits, counters, common, common_bits, com
 
 @outer_kernel
 def leave_out_common(keys, start, n_probe, n_index):
-    """Shorten prefixes by the common shingles at their ends."""
+    """Remove common shingles from the ends of prefixes."""
     for rank in range(len(n_probe)):
         while n_probe[rank] > 0 and keys[start[rank] + n_probe[rank] - 1] >= _COMMON:
             n_probe[rank] -= 1
@@ -96,7 +96,7 @@ def list_prefixes(keys, start, rank_bits, n_probe, n_index, prefix_first, entrie
     """Write an entry for each of the first `n_probe` keys of every document: the key's low bits, the rank, and whether
     it is indexed, being one of the first `n_index`.
 
-    Two keys that share their low bits only lead to pairs that are compared for nothing.
+    Different keys with the same low bits only cause unnecessary comparisons.
     """
     for rank in range(len(n_probe)):
         at = prefix_first[rank]
@@ -127,7 +127,7 @@ def locate_groups(prefixes):
 
 @inner_kernel
 def first_entry(entries, low, begin, end, least_rank):
-    """Place of the first entry in [begin, end) of a rank of at least `least_rank`."""
+    """Return the first entry in [begin, end) with a rank of at least `least_rank`."""
     while begin < end:
         middle = (begin + end) // 2
         if np.int64((entries[middle] & low) >> _ONE) < least_rank:
@@ -139,7 +139,7 @@ def first_entry(entries, low, begin, end, least_rank):
 
 @inner_kernel
 def needed_of(larger, smaller, limits):
-    """Overlap that two documents of these sizes need."""
+    """Return the overlap that two documents of these sizes need."""
     needed = limits.needed_by_sum[larger + smaller]
     if len(limits.needed_by_small) > 0:
         needed = min(needed, limits.needed_by_small[smaller])
@@ -150,8 +150,8 @@ def needed_of(larger, smaller, limits):
 def pair_documents(prefixes, documents, smallest_rank, limits, probe_from, probe_to, seen, found, n_found):
     """Write the ranks and the overlap of every pair whose larger document's rank is in [probe_from, probe_to).
 
-    Returns (the next rank to probe, the number of pairs); the former is below `probe_to` if the room was too small.
-    `seen` has for each rank the last one it was compared with. With sides only documents of two sides are compared.
+    Returns (the next rank to probe, the number of pairs); the former is below `probe_to` if the room was too small. `seen` has
+    for each rank the last one it was compared with. With sides, only documents on different sides are compared.
     """
     entries, group_from, own_place = prefixes.entries, prefixes.group_from, prefixes.own_place
     keys, start, n_keys, size, side = documents.keys, documents.start, documents.n_keys, documents.size, documents.side
@@ -186,13 +186,11 @@ def pair_documents(prefixes, documents, smallest_rank, limits, probe_from, probe
 
 @outer_kernel
 def pair_with_leaders(members, group_first, group_from, group_to, documents, limits, falling, leaders, found):
-    """Pair the documents that meet at a common shingle with leaders: those before, of admissible size, that matched no leader
-    themselves.
+    """Pair the documents that meet at a common shingle with leaders: earlier ones of admissible size that matched no leader.
 
-    The square of pairs of such a group is never walked: a document is compared with at most `len(leaders)` others. Groups are
-    walked in the order of `members`, which is that of size, or, `falling`, in the other. With sides only documents of the
-    reference lead, and only the others are paired with them.
-    Returns the number of pairs; there is room for one by member.
+    The work is never quadratic: a document is compared with at most `len(leaders)` others. Groups are walked in the order of
+    `members`, which is that of size or, if `falling`, in reverse. With sides, only documents of the reference lead, and only
+    the others are paired with them. Returns the number of pairs; there is room for one per member.
     """
     keys, start, n_keys, size, side = documents.keys, documents.start, documents.n_keys, documents.size, documents.side
     n_found = 0
@@ -220,7 +218,7 @@ def pair_with_leaders(members, group_first, group_from, group_to, documents, lim
                     matched = True
                     break
             if not matched and may_lead:
-                if n_leaders == len(leaders):  # the oldest makes room: its size is farthest away
+                if n_leaders == len(leaders):  # the oldest is replaced: its size is farthest away
                     for k in range(1, n_leaders):
                         leaders[k - 1] = leaders[k]
                     n_leaders -= 1
@@ -231,7 +229,7 @@ def pair_with_leaders(members, group_first, group_from, group_to, documents, lim
 
 @outer_kernel
 def count_overlaps(keys, start, size, a, b, limits, pair_from, pair_to, overlaps):
-    """Count what the sorted keys of each pair have in common, or write -1 where that is less than needed."""
+    """Count the common keys of each pair, or write -1 if they are fewer than needed."""
     for i in range(pair_from, pair_to):
         x, y = a[i], b[i]
         if size[x] < size[y]:

@@ -1,4 +1,4 @@
-"""Kernels of the join of documents that no machine holds: pairs of documents that meet at a shingle."""
+"""Kernels of the join over partitions: pairs of documents that meet at a shingle."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ibidem.resemblance.kernels.document_join import needed_of
 
 
 class MetEntries(NamedTuple):
-    """Documents that meet at shingles. Entries of group g, which are of one shingle, are [`first`[g], `first`[g + 1]), in order
+    """Documents that meet at shingles. The entries of group g, all of one shingle, are [`first`[g], `first`[g + 1]), in order
     of size.
 
-    `position` is the place of the shingle among those of its document: if it is the first that two share, they share no more
-    than what follows. `n_index` is how many of a document's first shingles larger ones meet it by. `side` is empty for none.
+    `position` is the index of the shingle in its document: if it is the first one that two share, they share at most what
+    follows. `n_index` is how many of a document's first shingles larger documents can meet it at. `side` is empty for none.
     """
 
     first: NDArray[np.int64]
@@ -33,8 +33,8 @@ class MetEntries(NamedTuple):
 def pair_entries(entries, group_from, ratio, limits, smaller, larger):
     """Write the documents of entries of one group that may reach the limits, the smaller one and the larger one.
 
-    With sides only documents of two sides are paired. Of two documents the later ratio is theirs. Returns (the next group, the
-    number of pairs); the former is not the last if the room was too small.
+    With sides, only documents on different sides are paired. A pair uses the later ratio of its two documents. Returns (the
+    next group, the number of pairs); the former is not the last if the room was too small.
     """
     first, size, position, side = entries.first, entries.size, entries.position, entries.side
     n = 0
@@ -59,7 +59,7 @@ def pair_entries(entries, group_from, ratio, limits, smaller, larger):
 
 @outer_kernel
 def look_up_ranks(hashes, n_partitions, shared, ranks, table_bits, table_first, out):
-    """Write the frequency rank of each hash, 0 where it is not shared.
+    """Write the frequency rank of each hash, 0 if it is not shared.
 
     `shared` are sorted: the key of a hash, then the partition that it is sent to; `table_first` says by their top `table_bits`
     where they begin.
@@ -76,7 +76,7 @@ def look_up_ranks(hashes, n_partitions, shared, ranks, table_bits, table_first, 
 
 @outer_kernel
 def take_sets(hashes, first, chosen, taken_first, out):
-    """Copy the hashes of some rows, one row after the other."""
+    """Copy the hashes of given rows, row by row."""
     for i in range(len(chosen)):
         begin = first[chosen[i]]
         at = taken_first[i]
@@ -86,7 +86,7 @@ def take_sets(hashes, first, chosen, taken_first, out):
 
 @outer_kernel
 def sort_keys(hashes, n_partitions, ends, keys):
-    """Write the keys of hashes in the order of the partitions they are sent to, and how many keys end before each one does.
+    """Write the keys of hashes in the order of their target partitions, and the cumulative number of keys per partition.
 
     The partition is that of `blocks.route_by_hash`, the key that of `shingling.KEYS`.
     """

@@ -1,7 +1,7 @@
 """Kernels of the order measure: sketches of sequences, and the length of the longest common subsequence (LCS) of two.
 
-Documents are sequences of shingle hashes in reading order, `hashes[first[d] : first[d + 1]]`. The limit is the fraction
-p/q; every bound is whole-number arithmetic.
+Documents are sequences of shingle hashes in reading order, `hashes[first[d] : first[d + 1]]`. The limit is the fraction p/q;
+all bounds use integer arithmetic.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class OrderLimits(NamedTuple):
-    """The limit, and whether bitmaps reject by the bound as it was printed, which loses pairs below 1/2."""
+    """The limit, and whether bitmaps reject by the paper's bound, which loses pairs below 1/2."""
 
     p: int
     q: int
@@ -28,15 +28,15 @@ class OrderLimits(NamedTuple):
 
 
 class Bitmaps(NamedTuple):
-    """A bitmap of `n_words` words for each document, one after the other; 0 words: there are none."""
+    """A bitmap of `n_words` words per document, concatenated; 0 words: no bitmaps."""
 
     words: NDArray[np.uint64]
     n_words: int
 
 
 class OrderRoom(NamedTuple):
-    """What a comparison works in: slots with their keys, entries (three columns), the row and its words with zeros, and the
-    first entries of what was found of the other sequence.
+    """Working memory of a comparison: slots with their keys, entries (three columns), the row and its words with zeros, and the
+    first entries of elements found from the other sequence.
     """
 
     slots: NDArray[np.int32]
@@ -67,10 +67,10 @@ def fill_bitmaps(hashes, first, document_from, document_to, n_words, bitmaps):
 
 @inlined_kernel
 def _only_one(bitmaps, a, b):
-    """Bits that only a has, and bits that only b has.
+    """Return the number of bits that only a has, and that only b has.
 
-    A bit that only a has stands for an element that b lacks, thus for a place of a that no common subsequence uses; different
-    bits stand for different places. So the LCS is at most |a| less the first number, and |b| less the second.
+    A bit that only a has means an element that b lacks, so a position of a that no common subsequence uses; different bits mean
+    different positions. So the LCS is at most |a| minus the first number, and |b| minus the second.
     """
     only_a = np.int64(0)
     only_b = np.int64(0)
@@ -84,7 +84,7 @@ def _only_one(bitmaps, a, b):
 
 @inlined_kernel
 def _slot_of(key, mask, slots, slot_keys):
-    """Slot of a key in a table of open addressing, or the free slot where it belongs; -1 marks a free slot."""
+    """Return the slot of a key in an open-addressing table, or the free slot where it belongs; -1 marks a free slot."""
     slot = np.int64(key * GOLDEN >> np.uint64(20)) & mask
     while slots[slot] >= 0 and slot_keys[slot] != key:
         slot = (slot + 1) & mask
@@ -104,7 +104,7 @@ def _clear_slots(n, slots):
 
 @outer_kernel
 def number_occurrences(hashes, first, document_from, document_to, slots, slot_keys, seen, numbered):
-    """Write every element with its occurrence number in its document mixed in; first occurrences stay as they are."""
+    """Write every element with its occurrence number in the document mixed in; first occurrences are unchanged."""
     for d in range(document_from, document_to):
         mask = _clear_slots(first[d + 1] - first[d], slots)
         for i in range(first[d], first[d + 1]):
@@ -122,8 +122,8 @@ def number_occurrences(hashes, first, document_from, document_to, slots, slot_ke
 def _index_places(hashes, begin, low, high, room):
     """Index the places [low, high) of the sequence that starts at `begin`; return the mask of slot numbers.
 
-    The slot of an element holds the first of its entries. An entry is a word (64 places) that holds the element, the bits
-    of its places there, and the element's next entry or -1; words rise.
+    The slot of an element has the first of its entries. An entry is a word (64 positions) that contains the element, the bits
+    of its positions there, and the element's next entry or -1; words increase.
     """
     slots, slot_keys, entry_word, entry_bits = room.slots, room.slot_keys, room.entry_word, room.entry_bits
     mask = _clear_slots(high - low, slots)
@@ -157,7 +157,7 @@ def _note_zeros(word, row, with_zeros):
 
 @inlined_kernel
 def _next_with_zeros(word, end, with_zeros):
-    """First word of [word, end) that has a zero, or `end`."""
+    """Return the first word of [word, end) that has a zero, or `end`."""
     if word >= end:
         return end
     block = word >> 6
@@ -172,17 +172,17 @@ def _next_with_zeros(word, end, with_zeros):
 
 @inner_kernel
 def _common_subsequence(n_found, low, high, needed, room):
-    """Length of the LCS of the places [low, high) of one sequence and the elements of the other that were found in it.
+    """Return the LCS length of positions [low, high) of one sequence and the elements of the other found in it.
 
-    Returns -1 as soon as the length cannot reach `needed`. The row of the dynamic programme is kept as bits, a zero where it
-    rises. An element with the places M turns it into (V + (V & M)) | (V & ~M). Words without a place of the element change
-    only where a carry ends in them, at their first zero, so that only these two kinds of words are looked at; `with_zeros`
-    has a bit for each word that a carry cannot pass. A carry that leaves the last word makes one more zero.
+    Returns -1 as soon as the length cannot reach `needed`. The row of the dynamic programme is stored as bits, with a zero
+    where it increases. An element with the positions M turns it into (V + (V & M)) | (V & ~M). Words without a position of the
+    element change only where a carry ends, at their first zero, so only these two kinds of words are visited; `with_zeros` has
+    a bit for each word that stops a carry. A carry out of the last word makes one more zero.
     """
     entry_word, entry_next, row, with_zeros = room.entry_word, room.entry_next, room.row, room.with_zeros
     first_word = low >> 6
     last_word = (high - 1) >> 6
-    # Places below `low` are zeros, in which no carry begins; those from `high` on stay ones, which let every carry pass.
+    # Positions below `low` are zeros, where no carry begins; those from `high` on stay ones, which pass every carry on.
     row[first_word] = _ALL << np.uint64(low & 63)
     for w in range(first_word + 1, last_word + 1):
         row[w] = _ALL
@@ -224,7 +224,7 @@ def _common_subsequence(n_found, low, high, needed, room):
 def compare_orders(hashes, first, a, b, pair_from, pair_to, limits, bitmaps, room, overlaps, counts):
     """Write the LCS length of every pair in [pair_from, pair_to) with 2 LCS / (|a| + |b|) at least p/q, -1 for the others.
 
-    `counts` is added the pairs that sizes rejected, those that bitmaps rejected, and those that were compared.
+    Adds to `counts` the pairs rejected by size, those rejected by bitmaps, and those compared.
     """
     p, q, paper_bound = limits.p, limits.q, limits.paper_bound
     indexed = np.int64(-1)
@@ -238,13 +238,13 @@ def compare_orders(hashes, first, a, b, pair_from, pair_to, limits, bitmaps, roo
         size_y = first[y + 1] - begin_y
         both = size_x + size_y
         overlaps[i] = -1
-        # Similar if 2 q LCS >= p (|a| + |b|); products instead of a division, since most pairs come no further.
+        # Similar if 2 q LCS >= p (|a| + |b|); products instead of a division, since most pairs stop here.
         if min(size_x, size_y) == 0 or (not paper_bound and 2 * q * min(size_x, size_y) < p * both):
             counts[0] += 1
             continue
         if bitmaps.n_words > 0:
             only_x, only_y = _only_one(bitmaps, x, y)
-            if paper_bound:  # at most half of both sizes, whatever the limit
+            if paper_bound:  # at most half the sum of sizes, whatever the limit
                 rejected = 2 * (only_x + only_y) > both
             else:
                 rejected = 2 * q * min(size_x - only_x, size_y - only_y) < p * both
@@ -253,7 +253,7 @@ def compare_orders(hashes, first, a, b, pair_from, pair_to, limits, bitmaps, roo
                 continue
         counts[2] += 1
         needed = (p * both + 2 * q - 1) // (2 * q)
-        # What both begin and end with is part of some longest common subsequence.
+        # A common beginning and end are part of some longest common subsequence.
         shorter = min(size_x, size_y)
         low = np.int64(0)
         while low < shorter and hashes[begin_x + low] == hashes[begin_y + low]:
@@ -268,7 +268,7 @@ def compare_orders(hashes, first, a, b, pair_from, pair_to, limits, bitmaps, roo
             continue
 
         if indexed != x:
-            # Other pairs of this document need other places of it; if there are none, those between head and tail do.
+            # Other pairs of this document need other positions of it; if there are none, those between head and tail suffice.
             shared = i + 1 < pair_to and np.int64(a[i + 1]) == x
             from_place = np.int64(0) if shared else low
             to_place = size_x if shared else high

@@ -7,11 +7,11 @@ import numpy as np
 from ibidem.columns.hashes import SEED, mix
 from ibidem.execution.compiler import outer_kernel
 
-# Two shingles of different words have one sum under every seed where powers of _STEP, some added and some subtracted, come to
-# 0. There are 3**n such choices of n powers for 2**64 sums: of 41 words one can be expected, and found; of 32 it cannot be
-# expected, at one in ten thousand. So longer shingles are chains of sums.
+# Two shingles of different words have the same sum under every seed if a signed sum of powers of _STEP is 0. There are 3**n
+# such sums of n powers for 2**64 values: with 41 words one can be expected, and found; with 32 the chance is one in ten
+# thousand. So longer shingles are chains of sums.
 BLOCK_TOKENS = 32
-# Odd, and 3 modulo 4: differences of its powers have few factors of two, so exchanged tokens change the sum.
+# Odd, and 3 modulo 4: differences of its powers have few factors of two, so swapped tokens change the sum.
 _STEP = np.uint64(0x9E3779B97F4A7C17)
 _ONE = np.uint64(1)
 
@@ -20,9 +20,9 @@ _ONE = np.uint64(1)
 def shingle_documents(tokens, first, size, distinct, slots, sums, hashes, hash_first):
     """Write the hashes of `size` tokens in a row of every document, in reading order; a shorter document is one shingle.
 
-    With `distinct` each hash of a document comes once; `slots` is a zeroed table of twice the tokens of the longest one, a
-    power of two. Returns the number of hashes. The hash is that of a sum that is rolled on, so up to 32 tokens its cost does
-    not grow with `size`; of more tokens it is the hash of the sums of 32 that cover them, for which `sums` has room for the
+    With `distinct`, each hash of a document is written once; `slots` is a zeroed table of at least twice the tokens of the
+    longest document, a power of two. Returns the number of hashes. The hash is made from a rolling sum, so up to 32 tokens its
+    cost does not grow with `size`; for more tokens it is the hash of sums of 32 that cover them, and `sums` has room for the
     tokens of the longest document.
     """
     n_summed = min(size, BLOCK_TOKENS)
@@ -52,7 +52,7 @@ def shingle_documents(tokens, first, size, distinct, slots, sums, hashes, hash_f
                 sums[i - BLOCK_TOKENS + 1] = rolling
             if i < width - 1:
                 continue
-            # Stirred, because the low bits of the sum know only the tokens' low bits; 0 means a free slot.
+            # Mixed, because the low bits of the sum depend only on the tokens' low bits; 0 means a free slot.
             key = SEED
             if width > BLOCK_TOKENS:
                 for k in range(i - width + 1, i - BLOCK_TOKENS + 1, BLOCK_TOKENS):

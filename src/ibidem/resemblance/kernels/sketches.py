@@ -11,7 +11,7 @@ from ibidem.columns.hashes import GOLDEN, SEED, mix
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import popcount
 
-EMPTY = np.uint32(0xFFFFFFFF)  # the components of an empty set, and of no other
+EMPTY = np.uint32(0xFFFFFFFF)  # the components of an empty set, and only of that
 _LARGEST = np.uint32(0xFFFFFFFE)
 _FACTOR = np.uint32(0x85EBCA6B)
 _HALF = np.uint32(15)
@@ -22,8 +22,8 @@ _ONE = np.uint64(1)
 def take_minima(hashes, first, document_from, document_to, offsets, factors, minima, signatures):
     """Write the signatures (flat) of documents [document_from, document_to): component i is the least h_i of the set.
 
-    h_i is a permutation of 32-bit numbers: an offset (exclusive or), an odd factor, and one more round for the high bits.
-    The inner loop runs over the permutations, without a branch and over one small array: eight and more are done at once.
+    h_i is a permutation of 32-bit numbers: an offset (exclusive or), an odd factor, and one more round for the high bits. The
+    inner loop runs over the permutations, branch-free and over one small array: eight or more are computed at once.
     """
     n = len(minima)
     for d in range(document_from, document_to):
@@ -44,7 +44,7 @@ def take_minima(hashes, first, document_from, document_to, offsets, factors, min
 def count_agreements(signatures, n, a, b, shares):
     """Write the share of the n components in which the documents of each pair are equal; empty sets agree in nothing."""
     for k in range(len(a)):
-        # Unsigned: signed numbers are tested for being negative, which forbids comparing eight components at once.
+        # Unsigned: signed indices are tested for being negative, which prevents comparing eight components at once.
         begin_a = np.uint64(a[k]) * np.uint64(n)
         begin_b = np.uint64(b[k]) * np.uint64(n)
         equal = 0
@@ -68,7 +68,7 @@ def hash_bands(signatures, n, column, n_rows, documents, row_bits, keys):
 
 @inner_kernel
 def _bands_equal(signatures, n, column, n_rows, x, y):
-    """Whether two documents have the same components [column, column + n_rows)."""
+    """Return whether two documents have the same components [column, column + n_rows)."""
     i = column
     while i < column + n_rows and signatures[x * n + i] == signatures[y * n + i]:
         i += 1
@@ -79,8 +79,8 @@ def _bands_equal(signatures, n, column, n_rows, x, y):
 def pair_bands(keys, row_bits, signatures, n, column, n_rows, max_bucket, pairs):
     """Write the pairs (smaller number in the high half) of documents with equal bands; return how many there are.
 
-    `keys` are sorted. If `pairs` is empty they are only counted. A bucket of more than `max_bucket` documents gives the pairs
-    of its first one. Documents are compared in full: keys only bring them together.
+    `keys` are sorted. If `pairs` is empty, they are only counted. A bucket of more than `max_bucket` documents gives only the
+    pairs of its first one. Bands are compared in full: keys only bring documents together.
     """
     low_bits = (_ONE << np.uint64(row_bits)) - _ONE
     writes = len(pairs) > 0
@@ -109,8 +109,8 @@ def pair_bands(keys, row_bits, signatures, n, column, n_rows, max_bucket, pairs)
 def vote(hashes, first, document_from, document_to, planes, codes):
     """Write the 64-bit codes of documents [document_from, document_to): a bit is set if more than half of the hashes have it.
 
-    The 64 counts are kept as bit planes, plane j holding bit j of all of them: adding a hash is a carry that runs up the
-    planes, a handful of steps instead of 64.
+    The 64 counts are stored as bit planes, plane j with bit j of all counts: adding a hash is a carry through the planes, a few
+    steps instead of 64.
     """
     for d in range(document_from, document_to):
         size = first[d + 1] - first[d]
@@ -140,8 +140,8 @@ def vote(hashes, first, document_from, document_to, planes, codes):
 def pair_codes(keys, row_bits, codes, masks, table, max_bits_apart, start, left, right):
     """Find pairs of codes at most `max_bits_apart` bits apart that agree in `masks[table]` and in no earlier mask.
 
-    `keys` are sorted: what the codes have under the mask (or the high bits of it), above the numbers of the codes; `codes`
-    lie in the same order. Begins at row `start`; returns the row to go on with, when the room is full, and the number found.
+    `keys` are sorted: the masked bits of the codes (or the high ones of them) above the numbers of the codes; `codes` are in
+    the same order. Begins at row `start`; returns the row to continue with when the room is full, and the number found.
     """
     low_bits = (_ONE << np.uint64(row_bits)) - _ONE
     most_apart = np.uint64(max_bits_apart)
@@ -152,7 +152,7 @@ def pair_codes(keys, row_bits, codes, masks, table, max_bits_apart, start, left,
         while j < len(keys) and (keys[i] ^ keys[j]) <= low_bits:
             apart = codes[i] ^ codes[j]
             if popcount(apart) <= most_apart:
-                agreeing = 0  # the first mask in which they agree; so few bits apart there is one
+                agreeing = 0  # the first mask in which they agree; there is one if they are this few bits apart
                 while apart & masks[agreeing] != 0:
                     agreeing += 1
                 if agreeing == table:

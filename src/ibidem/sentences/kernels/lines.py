@@ -1,4 +1,4 @@
-"""Kernels for what lines tell: paragraphs, list items, headings, and whether text is wrapped by hand."""
+"""Kernels that interpret lines: paragraphs, list items, headings, and whether text is wrapped by hand."""
 
 # ruff: noqa: SIM109 (tests against a tuple compile slowly)
 from __future__ import annotations
@@ -28,22 +28,22 @@ from ibidem.sentences.kernels.scan import find_token, kind_at, skip_blanks
 
 MIN_WRAPPED_COLUMNS = 40
 MAX_WRAPPED_COLUMNS = 160
-_SLACK_COLUMNS = 4  # lines of unspaced scripts end a character early for the sake of punctuation
-_MAX_MARKER_BLANKS = 16  # between a bullet and a number; a bound, so that no text is passed over again and again
+_SLACK_COLUMNS = 4  # lines of unspaced scripts may end a character early because of punctuation
+_MAX_MARKER_BLANKS = 16  # between a bullet and a number; a bound, so that no text is scanned repeatedly
 # NEWLINE and PARAGRAPH differ in their lowest bit.
 _BREAKS = EACH_BYTE * np.uint64(PARAGRAPH)
 
 
 @inlined_kernel
 def _mark_breaks(kinds):
-    """Return a word whose lowest bit is in the first byte, of eight kinds, that is NEWLINE or PARAGRAPH."""
+    """Return a word whose lowest set bit is in the first of eight kinds that is NEWLINE or PARAGRAPH."""
     differences = (kinds | EACH_BYTE) ^ _BREAKS
     return (differences - EACH_BYTE) & ~differences & HIGH_BITS
 
 
 @inner_kernel
 def find_token_line(kinds, i, end):
-    """Return the start of the first line from `i` on that holds a token character, or `end`."""
+    """Return the start of the first line from `i` on with a token character, or `end`."""
     line = i
     while i < end:
         kind = kinds[i]
@@ -59,7 +59,7 @@ def find_token_line(kinds, i, end):
 
 @inner_kernel
 def skip_quote_markers(data, kinds, i, end):
-    """Return the place where a line's own text starts, past blanks and mail quote markers."""
+    """Return where a line's own text starts, after spaces and mail quote markers."""
     while True:
         i = skip_blanks(kinds, i, end)
         if i >= end or data[i] != 62:
@@ -80,7 +80,7 @@ def count_quote_markers(data, start, end):
 def read_marker(data, kinds, i, end):
     """Return `style << 32 | value << 8 | n_bytes` of the list marker at `i`, or 0 if there is none.
 
-    Markers are `1.` `1)` `1.)` `(1)` with up to three digits, or one ASCII letter; a bullet may stand before them.
+    Markers are `1.` `1)` `1.)` `(1)` with up to three digits, or one ASCII letter; a bullet may precede them.
     """
     start = i
     if kind_at(kinds, i, end) == BULLET:
@@ -120,7 +120,7 @@ def read_marker(data, kinds, i, end):
 
 @inner_kernel
 def is_heading(data, kinds, i, end):
-    """Whether the line's text at `i` starts as a Markdown heading."""
+    """Return whether the line's text at `i` starts as a Markdown heading."""
     k = i
     while k < end and data[k] == 35 and k - i < 7:
         k += 1
@@ -129,7 +129,7 @@ def is_heading(data, kinds, i, end):
 
 @inner_kernel
 def is_item(data, kinds, i, end):
-    """Whether the line's text at `i` starts as a list item or a heading."""
+    """Return whether the line's text at `i` starts as a list item or a heading."""
     if kind_at(kinds, i, end) == BULLET:
         return True
     first = data[i] if i < end else 0
@@ -155,7 +155,7 @@ def count_columns(data, start, end):
 
 @inner_kernel
 def _has_three_words(kinds, start, end):
-    """Whether a line has more than two words; characters of unspaced scripts are words."""
+    """Return whether a line has more than two words; characters of unspaced scripts are words."""
     words, in_word = 0, False
     for i in range(start, end):
         kind = kinds[i]
@@ -188,7 +188,7 @@ def measure_block(data, kinds, i, end):
             i = end
         if find_token(kinds, line, i) == i:
             return widest, line
-        # A column takes a byte at least: short lines need no counting.
+        # A column takes at least one byte: short lines need no counting.
         if i - line > widest:
             columns = count_columns(data, line, i)
             if columns > widest and _has_three_words(kinds, line, i):
@@ -201,7 +201,7 @@ def measure_block(data, kinds, i, end):
 
 @inner_kernel
 def ends_at_newline(data, kinds, line, own_text, i, text, end, width):
-    """Whether the newline at `i` was meant as a break: the next line's first word, at `text`, would have fitted.
+    """Return whether the newline at `i` was meant as a break: the next line's first word, at `text`, would have fitted.
 
     Asked only if that word is not in lower case and if the width is one that text is wrapped at.
     `line` is the start of the line that ends at `i`, `own_text` that of its text; `width` is the width of its block.

@@ -1,6 +1,7 @@
-"""Kernels that scan UTF-8: they look around a place, and count characters. Every scan is bounded, or never passes a byte twice.
+"""Kernels that scan UTF-8: they look around a position and count characters. Every scan is bounded, or never reads a byte
+twice.
 
-`kinds` holds the kind of the character at its first byte and CONTINUATION at its other bytes, so scans go byte by byte.
+`kinds` has the kind of a character at its first byte and CONTINUATION at its other bytes, so scans go byte by byte.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _CATEGORY_BITS = np.uint64(8)
 _BYTE, _BYTE_BITS = np.uint64(255), np.uint64(8)
 _ASCII_KINDS = np.uint64(KINDS)
 
-# Sets of kinds, as bits. Typed, for numba compiles once more for a plain constant.
+# Sets of kinds, as bits. Typed, because numba compiles again for a plain constant.
 CONTINUATIONS = np.int64(1 << CONTINUATION)
 _GAPS = np.int64(1 << BLANK | 1 << IGNORED | 1 << CONTINUATION)
 _BREAKS = np.int64(1 << NEWLINE | 1 << PARAGRAPH)
@@ -50,7 +51,7 @@ def mark_kinds(data, code_points, kinds):
     while i < end:
         word = load_word(data, i) if i + 8 <= end else HIGH_BITS
         if word & HIGH_BITS == 0:
-            # Unsigned places, because numba takes negative ones for places from the end.
+            # Unsigned indices, because numba treats negative ones as counted from the end.
             for k in range(8):
                 kinds[np.uint64(i + k)] = code_points[_ASCII_KINDS + (word & _BYTE)]
                 word >>= _BYTE_BITS
@@ -99,13 +100,13 @@ def skip_kinds(kinds, i, end, passed):
 
 @inner_kernel
 def skip_blanks(kinds, i, end):
-    """Return the place of the first character from `i` on that is neither blank nor ignored; newlines are not blank."""
+    """Return the position of the first character from `i` on that is neither a space nor ignored; newlines are not spaces."""
     return skip_kinds(kinds, i, end, _GAPS)
 
 
 @inner_kernel
 def find_next_word(kinds, i, end):
-    """Return the place of the next word's first letter, past opening quotes, brackets, dashes and blanks, if near."""
+    """Return the position of the next word's first letter, past opening quotes, brackets, dashes and spaces, if near."""
     limit = i + _MAX_OPENER_BYTES
     return skip_kinds(kinds, i, limit if limit < end else end, _BEFORE_WORDS)
 
@@ -120,7 +121,7 @@ def find_token(kinds, i, end):
 
 @inner_kernel
 def find_content(data, kinds, i, end, low):
-    """Return the first place in [i, end) that is neither blank, newline nor a mail quote marker at a line's start."""
+    """Return the first position in [i, end) that is neither space, newline nor a mail quote marker at a line's start."""
     line_starts = i == low or data[i - 1] == 10
     while i < end:
         if (_BREAKS >> kinds[i]) & 1:
@@ -133,7 +134,7 @@ def find_content(data, kinds, i, end, low):
 
 @inner_kernel
 def trim_end(kinds, start, end):
-    """Return the end of [start, end) without the blanks and newlines at its end."""
+    """Return the end of [start, end) without trailing spaces and newlines."""
     while end > start:
         k = find_before(kinds, end, start)
         if not BLANK <= kinds[k] <= PARAGRAPH:
@@ -151,7 +152,7 @@ def find_word_start(data, kinds, i, low):
     while k > limit:
         kind = kinds[k - 1]
         if kind == FULL_STOP:
-            # A period is inside a word only if a letter or a digit stands before it.
+            # A period is inside a word only after a letter or a digit.
             before = kind_before(kinds, k - 1, low)
             if before < FIRST_TOKEN_KIND or before > CASELESS:
                 break
@@ -181,7 +182,7 @@ def find_word_end(kinds, i, end):
 
 @inner_kernel
 def hash_word(data, start, end):
-    """Return the hash of a word, ASCII letters without case; blanks in it do not count, so that "z. B" is "z.B"."""
+    """Return the hash of a word, ASCII letters without case; spaces in it are ignored, so that "z. B" is "z.B"."""
     h = SEED
     for i in range(start, end):
         byte = data[i]
@@ -209,7 +210,7 @@ def look_up(data, start, end, words):
 
 @inner_kernel
 def is_ascii(data, start, end):
-    """Whether all bytes of a span are ASCII."""
+    """Return whether all bytes of a span are ASCII."""
     bits = np.uint64(0)
     for i in range(start, end, 8):
         bits |= load_bytes(data, i, end)

@@ -1,6 +1,6 @@
 """Kernels that split documents: one finds sentences in a single pass over the bytes, one cuts those that are too long.
 
-Over-long stretches are cut where their own words say so, so that copies are cut alike.
+Over-long stretches are cut at points determined by their own words, so that copies are cut alike.
 """
 
 # ruff: noqa: SIM109 (tests against a tuple compile slowly)
@@ -55,23 +55,23 @@ from ibidem.sentences.kernels.scan import (
 from ibidem.sentences.kernels.stops import ENDS, GOES_ON, is_abbreviation, judge_stop
 
 _EVENTS = EACH_BYTE * np.uint64(EVENT_BIT)
-_MIN_CLUSTERS = 20  # a blank in Thai and its like ends a sentence of this many clusters
+_MIN_CLUSTERS = 20  # a space in Thai and similar scripts ends a sentence of this many clusters
 
 # Pieces of over-long stretches.
-MIN_PIECE_BYTES = 32  # unless it is the last one of its span: a unit takes two bytes, with what separates it
+MIN_PIECE_BYTES = 32  # unless it is the last of its span: a unit with its separator takes two bytes
 _MIN_UNITS = 16
 _MAX_UNITS = 96
 _ONE_IN = np.uint64(31)
 _HIGH = np.uint64(40)
 _BYTE, _LAST = np.uint64(8), np.uint64(56)
 _FOUR_BYTES = np.uint64(0xFFFFFFFF)
-# The places of the bits that only token characters have, and of those that UNSPACED and CLUSTER have besides.
+# The positions of the bit that only token characters have, and of those that only UNSPACED and CLUSTER have.
 _TOKEN, _UNSPACED, _CLUSTER = np.uint64(5), np.uint64(2), np.uint64(3)
 
 
 @inner_kernel
 def find_next_item(data, kinds, sentence, i, end):
-    """Return the start of the list marker that ends at `i` if it counts on from the marker at `sentence`, else -1.
+    """Return the start of the list marker that ends at `i` if it continues the count of the marker at `sentence`, else -1.
 
     "1. First 2. Second": the sentence starts with the marker 1, so 2 in the same style starts the next one.
     """
@@ -87,7 +87,7 @@ def find_next_item(data, kinds, sentence, i, end):
     if start <= sentence or kind_before(kinds, start, sentence) != BLANK:
         return -1
     marker = read_marker(data, kinds, sentence, end)
-    # "J. K. Holt" counts on by accident.
+    # "J. K. Holt" continues the count by accident.
     if marker == 0 or (marker >> 32 == 8 | 1 and (marker >> 8) & 255 < 97):
         return -1
     following = read_marker(data, kinds, start, end)
@@ -96,7 +96,7 @@ def find_next_item(data, kinds, sentence, i, end):
 
 @inlined_kernel
 def _may_end_marker(data, kinds, i, low):
-    """Whether the byte at `i` may end a list marker: a digit or a letter by itself stands before it."""
+    """Return whether the byte at `i` may end a list marker: a digit or a single letter precedes it."""
     if i <= low or data[i] > 46:
         return False
     before = kinds[i - 1]
@@ -110,8 +110,8 @@ def _may_end_marker(data, kinds, i, low):
 def split_documents(data, kinds, offsets, words, documents, starts, ends):
     """Write document, start and end of every sentence, in reading order, and return their number; -1 if room is short.
 
-    Bytes without an event are passed over; at an event the text around it is looked at, never far. `sentence` is the
-    start of the current sentence, `seen` how far it is known to hold no token character (or where its first one is).
+    Bytes without an event are skipped; at an event, the text close to it is examined. `sentence` is the start of the current
+    sentence, `seen` how far it is known to have no token character (or where its first one is).
     """
     document, n = np.int64(-1), np.int64(0)
     low = end = i = sentence = seen = line = own_text = block = block_end = np.int64(0)
@@ -165,12 +165,12 @@ def split_documents(data, kinds, offsets, words, documents, starts, ends):
                     cut, begin, clusters = before, i, 0
             clusters += 1
         elif kind == FULL_STOP and DIGIT <= kinds[i + 1] <= CASELESS and following < end:
-            # Nothing ends inside of "3.5" and "example.org".
+            # Nothing ends inside "3.5" and "example.org".
             pass
         elif kind != CLOSER or _may_end_marker(data, kinds, i, low):
             if seen < i:
                 seen = find_token(kinds, seen, i)
-            # Stops before the first word of a sentence end nothing.
+            # Stops before the first word of a sentence do not end it.
             if seen < i and kind == BULLET:
                 if kind_before(kinds, i, low) == BLANK:
                     cut = begin = i
@@ -213,7 +213,7 @@ def split_documents(data, kinds, offsets, words, documents, starts, ends):
 
 @inlined_kernel
 def _bound_units(kinds, start, end):
-    """Return a number that the units of a span do not exceed: token characters that are the first or unspaced."""
+    """Return an upper bound for the units of a span: token characters that come first or are unspaced."""
     bound = 0
     before = np.uint64(0)
     for i in range(start, end, 8):

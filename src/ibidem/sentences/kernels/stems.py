@@ -11,20 +11,20 @@ from ibidem.sentences.code_points import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND
 from ibidem.sentences.kernels.scan import count_chars
 from ibidem.sentences.kernels.tokens import WORD_END, decode, look_up_page, tokenise_span
 
-# A stem is the beginning of a word: endings differ between languages, that they stand at the end does not. Characters that say
-# more than letters do (syllables of Hangul, letters of India) count twice.
+# A stem is the beginning of a word: endings differ between languages, but they are always at the end. Characters that carry
+# more than a letter (Hangul syllables, Indic letters) count twice.
 STEM_LETTERS = 6
-STEM_BYTES = 64  # however many marks a word carries
+STEM_BYTES = 64  # however many marks a word has
 _CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
 _ONE, _HALF = np.uint64(1), np.uint64(32)
 
 
 @inlined_kernel
 def _letters(data, i):
-    """Return how many letters the character at `i` counts for, alike in all normal forms.
+    """Return how many letters the character at `i` counts as, the same in all normal forms.
 
-    Those of three bytes count twice, but for letters of Latin and Greek with marks and full-width ones; sharp s does, for it is
-    folded to two. Of a syllable of Hangul that is written in its parts the first one counts for all.
+    Characters of three bytes count twice, except for full-width and accented Latin and Greek letters; sharp s also counts
+    twice, as it folds to two letters. In a decomposed Hangul syllable, the first part counts for all.
     """
     lead = data[i]
     if lead < 0xE0:
@@ -66,8 +66,8 @@ def _find_word_end(data, kinds, i, end):
 def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, stems, first, sentence_first):
     """Write the hash of every word's stem, and the first words of texts and sentences; text i has [first[i], first[i + 1]).
 
-    Sentences are given by their first bytes, in reading order. A character of an unspaced script is a word. `room` holds the
-    tokens of a stem: STEM_BYTES + 1 of them.
+    Sentences are given by their first bytes, in reading order. A character of an unspaced script is a word. `room` has space
+    for the tokens of a stem: STEM_BYTES + 1.
     """
     n, sentence = np.int64(0), np.int64(0)
     for text in range(len(offsets) - 1):
@@ -79,7 +79,7 @@ def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, st
             while sentence < len(sentence_bytes) and sentence_bytes[sentence] <= i:
                 sentence_first[sentence] = n
                 sentence += 1
-            # Words of a few letters of ASCII, which most are, are hashed as `tokenise_span` hashes them.
+            # Short ASCII words, which most are, are hashed as `tokenise_span` hashes them.
             word = load_bytes(data, i, end)
             n_letters = count_low_bytes(mark_others(word))
             if n_letters > STEM_LETTERS or (n_letters > 0 and _ends_word(kinds, i + n_letters, end)):
@@ -97,7 +97,7 @@ def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, st
             stems[n] = np.uint32(token >> _HALF)
             n += 1
         first[text + 1] = n
-        # Sentences without words begin where what comes after them does.
+        # Sentences without words begin where the next one does.
         while sentence < len(sentence_bytes) and sentence_bytes[sentence] < end:
             sentence_first[sentence] = n
             sentence += 1
@@ -109,7 +109,7 @@ def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, st
 
 @inlined_kernel
 def _ends_word(kinds, i, end):
-    """Tell whether the word before `i` ends there: no letter, no mark on it, nor a part of a character follows."""
+    """Return whether the word before `i` ends there: no letter, mark or part of a character follows."""
     if i >= end:
         return True
     kind = kinds[i]

@@ -38,7 +38,7 @@ from ibidem.sentences.kernels.scan import (
     skip_kinds,
 )
 
-# The categories of ibidem.sentences.abbreviations, which imports kernels itself.
+# The categories of ibidem.sentences.abbreviations, which itself imports kernels.
 BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL = 1, 2, 4, 8, 16
 
 # Verdicts.
@@ -76,7 +76,7 @@ def _shape_of_word(kinds, start, end):
 
 @inner_kernel
 def _is_opener(data, kinds, word, end, words):
-    """Whether the word at `word` is one that sentences often start with, and not an initial."""
+    """Return whether the word at `word` is one that sentences often start with, and not an initial."""
     word_end = find_word_end(kinds, word, end)
     if word_end == word or (word_end < end and data[word_end] == 46 and word_end - word <= 2):
         return False
@@ -85,7 +85,7 @@ def _is_opener(data, kinds, word, end, words):
 
 @inner_kernel
 def _is_roman(data, kinds, word, end):
-    """Whether the word at `word` is a Roman numeral in capitals; "I" before a small letter is somebody."""
+    """Return whether the word at `word` is a Roman numeral in capitals; "I" before a lower-case letter is the pronoun."""
     word_end = find_word_end(kinds, word, end)
     if word_end == word + 1 and data[word] == 73 and kind_at(kinds, skip_blanks(kinds, word_end, end), end) == LOWER:
         return False
@@ -98,7 +98,7 @@ def _is_roman(data, kinds, word, end):
 
 @inner_kernel
 def is_abbreviation(data, kinds, sentence, i, word, end, words):
-    """Whether the single period at `i` belongs to its word only. `word` is where the next word starts."""
+    """Return whether the single period at `i` belongs only to its word. `word` is where the next word starts."""
     start = find_word_start(data, kinds, i, sentence)
     if start == i:
         return False
@@ -149,7 +149,7 @@ def _skip_spaced_dots(data, kinds, i, end):
 
 @inner_kernel
 def _opens(data, i, end):
-    """Whether “ or ‘ stands at `i`, which closes in German but opens after a full-width stop."""
+    """Return whether “ or ‘ is at `i`, which closes in German but opens after a full-width stop."""
     return i + 2 < end and data[i] == 0xE2 and data[i + 1] == 0x80 and (data[i + 2] == 0x9C or data[i + 2] == 0x98)
 
 
@@ -171,7 +171,7 @@ def _skip_closers(data, kinds, i, end, bare):
                 break
             i = k
         elif kind == BLANK:
-            # French: a blank stands before the closing guillemet.
+            # French: a space precedes the closing guillemet.
             k = skip_kinds(kinds, i + 1, end, CONTINUATIONS)
             if k + 1 >= end or data[k] != 0xC2 or data[k + 1] != 0xBB:
                 break
@@ -188,7 +188,7 @@ def _skip_closers(data, kinds, i, end, bare):
 
 @inner_kernel
 def _is_in_title(data, i, end):
-    """Whether the title bracket 》 or 〉 closes soon after `i`, in the same clause: 《你好！世界》 is one name."""
+    """Return whether the title bracket 》 or 〉 closes soon after `i`, in the same clause: 《你好！世界》 is one name."""
     limit = i + _MAX_TITLE_BYTES
     for k in range(i, limit if limit < end - 2 else end - 2):
         if data[k] == 10:
@@ -202,10 +202,10 @@ def _is_in_title(data, i, end):
 
 @inner_kernel
 def judge_stop(data, kinds, low, sentence, i, end):
-    """Return the place where the sentence ends or goes on after the terminator at `i`, and which of the two.
+    """Return where the sentence ends or continues after the terminator at `i`, and which of the two.
 
-    The verdict is GOES_ON or ENDS, or the place of the next word, if only that word and the one before the period can
-    tell: then `is_abbreviation` has to be asked.
+    The verdict is GOES_ON or ENDS, or the position of the next word if only that word and the one before the period can decide:
+    then `is_abbreviation` must be called.
     """
     if i - sentence < _MAX_MARKER_BYTES:
         marker = read_marker(data, kinds, sentence, end)
@@ -245,7 +245,7 @@ def judge_stop(data, kinds, low, sentence, i, end):
             return k, GOES_ON
         if data[i] == 0xEF and k == stop_end and not blank_follows and _is_in_title(data, k, end):
             return k, GOES_ON
-        # The full-width period is a decimal point too.
+        # The full-width period is also a decimal point.
         if data[i] == 0xEF and data[i + 2] == 0x8E and DIGIT <= kind < UNSPACED:
             return k, GOES_ON
         return k, ENDS
@@ -256,7 +256,7 @@ def judge_stop(data, kinds, low, sentence, i, end):
     text = skip_blanks(kinds, k, end)
     if text >= end:
         return k, GOES_ON
-    # Paragraphs and list items are the newline's business; here it is but a blank.
+    # Newlines are handled elsewhere (paragraphs, list items); here they count as spaces.
     wrapped = BLANK <= kinds[text] <= PARAGRAPH
     if wrapped:
         text = skip_quote_markers(data, kinds, text + 1, end)

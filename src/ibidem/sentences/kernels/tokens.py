@@ -1,7 +1,7 @@
 """Kernels that turn byte spans into token hashes and token hashes into digests.
 
-The hash of a word is made of its folded characters alone, however they were written. Letters and digits of ASCII are
-taken in by eights: the first in the lowest byte, the rest before any other character and at the end of the word.
+The hash of a word depends only on its folded characters, however they were written. ASCII letters and digits are processed
+eight at a time: the first in the lowest byte, any rest before the next other character and at the end of the word.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 _SEVEN = np.uint64(7)
 _CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
-_NOT_ASCII = np.uint64(1 << 63)  # no eight letters of ASCII look like a code point with this
+_NOT_ASCII = np.uint64(1 << 63)  # no eight ASCII letters look like a code point with this bit
 WORD_END = np.uint64(0x2545F4914F6CDD1D)
-# What the scan is in the middle of.
+# What the scan is currently inside.
 _NOTHING, _WORD, _RUN_OF_TWOS, _RUN_OF_THREES = 0, 1, 2, 3
 
 
@@ -44,8 +44,8 @@ def decode(data, i, end):
 
 @inlined_kernel
 def look_up_page(code_points, pages, code_point):
-    """Return what a table says of a code point; `pages` is where the table's page numbers are."""
-    # Unsigned places, because numba takes negative ones for places from the end.
+    """Return the table entry of a code point; `pages` is where the table's page numbers are."""
+    # Unsigned indices, because numba treats negative ones as counted from the end.
     page = code_points[np.uint64(pages + (code_point >> 8))]
     return np.int64(code_points[np.uint64(page + (code_point & 255))])
 
@@ -58,7 +58,7 @@ def _end_token(mode, units, before, previous, h, letters, marks, seed):
     if marks != _NONE:
         h = mix(h, marks)
     if mode == _WORD:
-        # One more step, for the last of eight letters has hardly stirred the low bits.
+        # One more step, because the last of eight letters has hardly changed the low bits.
         return mix(h, WORD_END)
     token = seed[0]
     if mode == _RUN_OF_THREES and units >= 3:
@@ -70,28 +70,28 @@ def _end_token(mode, units, before, previous, h, letters, marks, seed):
 
 @inner_kernel
 def tokenise_span(data, start, end, code_points, seed, tokens, n):
-    """Write the tokens of one span to `tokens[n:]`, which has room for a token a byte and one more; return the new n.
+    """Write the tokens of one span to `tokens[n:]`, which has room for one token per byte and one more; return the new n.
 
-    `seed` is what `seed_of` gives. Marks are summed up, not chained, so that their order, which normal forms differ in, has no
-    part in the hash.
+    `seed` is what `seed_of` gives. Marks are added, not chained, so that their order, which differs between normal forms, does
+    not affect the hash.
     """
     mode, units, n_bits = np.int64(_NOTHING), np.int64(0), np.int64(0)
     h = before = previous = seed[0]
-    # Up to seven letters of ASCII that are not in `h` yet; they take `n_bits`.
+    # Up to seven ASCII letters not yet in `h`; they take `n_bits`.
     letters = marks = _NONE
     extendable = False
     expansion = expansion_end = code_point = np.int64(0)
     i = start
     last = end if end < len(data) - 15 else len(data) - 15
     while i < end or expansion < expansion_end:
-        # Most words, and what stands between words: up to fifteen letters without a branch.
+        # Most words, and what is between words: up to fifteen letters without a branch.
         while i < last and mode == _NOTHING and expansion == expansion_end:
             word = load_word(data, i)
             others = mark_others(word)
             n_letters = count_low_bytes(others)
             other = others & (~others + _ONE)
             token = mix(seed[0], stir((word | _CASE_BITS) & ((other >> _SEVEN) - _ONE), seed))
-            # The next eight, in advance: whether they are needed is hard to foretell.
+            # The next eight, in advance: it is hard to predict whether they are needed.
             next_word = load_word(data, i + 8)
             next_others = mark_others(next_word)
             next_other = next_others & (~next_others + _ONE)
@@ -205,10 +205,10 @@ def tokenise_span(data, start, end, code_points, seed, tokens, n):
 
 @outer_kernel
 def tokenise(data, starts, ends, code_points, seed, span, tokens, first, digests, places, checks):
-    """Tokenise the spans from `span` on; return the first one that `tokens` has not room enough left for.
+    """Tokenise the spans from `span` on; return the first one that does not fit in `tokens`.
 
-    Where the tokens of a span end is written to `first[span + 1]`. If there is room for digests, they are what is
-    asked for: every span's tokens are then written over those of the one before, from 0 on. So are checks, at `places`.
+    Where the tokens of a span end is written to `first[span + 1]`. If there is room for digests, only they are needed: the
+    tokens of every span then overwrite those of the previous one, from 0 on. The same goes for checks, at `places`.
     """
     while span < len(starts):
         keeping = len(digests) == 0

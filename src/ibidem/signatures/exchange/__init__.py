@@ -1,1 +1,1 @@
-"""Signatures over many partitions: what is sent to whom."""
+"""Signatures over many partitions: what is sent where."""

@@ -1,4 +1,4 @@
-"""Types over all machines: sentences of one digest and check are one type, and signatures are made once a type."""
+"""Types over all partitions: sentences of one digest and check are one type, and signatures are made once per type."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from ibidem.signatures.known_words import KnownWords, outside_counts, stop_hashe
 
 # The types that documents of a partition have, with their texts: not every sentence, so no footer floods a partition.
 SEEN = pa.schema([("digest", pa.uint64()), ("check", pa.uint64()), ("home", pa.int32()), ("text", pa.large_binary())])
-# The tokens of each type, in order, at the partition of its digest; and the partitions that hold such sentences.
+# The tokens of each type, in order, at the partition of its digest; and the partitions with such sentences.
 TYPES = pa.schema([("digest", pa.uint64()), ("set", pa.list_(pa.uint64()))])
 ASKERS = pa.schema([("digest", pa.uint64()), ASKER])
 # Digests that different sentences share, at the homes of these: such sentences are known by `names_of` digest and check.
 SHARED = pa.schema([("digest", pa.uint64())])
-# The class of a type, at the same partition; 0: it is known by nothing, and matches nothing.
+# The class of a type, at the same partition; 0: it matches nothing.
 CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
 _COUNTS = pa.schema([("n_types", pa.int64()), ("n_tokens", pa.int64())])
 
@@ -42,7 +42,7 @@ Maker = Callable[[TypeTokens], Any]
 
 @dataclass(frozen=True)
 class TypeSender:
-    """Sends the types of documents with their texts and, where the signature asks for them, the counts of their words."""
+    """Sends the types of documents with their texts and, if the signature needs them, the counts of their words."""
 
     config: Config
 
@@ -81,7 +81,7 @@ def _seen(part: SplitBatch, layout: Layout) -> Iterator[Sent]:
 
 
 def _different(digests: NDArray[np.uint64], checks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return where different sentences are first; one may come twice where another has its digest."""
+    """Return the first position of each different sentence; one may occur twice if another has the same digest."""
     order = np.argsort(digests, kind="stable")
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (digests[order][1:] != digests[order][:-1]) | (checks[order][1:] != checks[order][:-1])
@@ -123,12 +123,12 @@ def tokens_of(types: pa.Table) -> TypeTokens:
 
 
 def emit_classes(digests: NDArray[np.uint64], classes: NDArray[np.uint64], layout: Layout) -> Sent:
-    """Send the classes of types to where these are at home."""
+    """Send the classes of types to their homes."""
     return Sent("classes", table_of([digests, classes], CLASSES), route_by_hash(digests, layout.n_partitions))
 
 
 def signature_maker(flow: Flow, words: PartedTable | None, config: Config, n_documents: int) -> Maker:
-    """Return what makes the keys or the sets of types, told as much of the vocabulary as it needs."""
+    """Return the function that makes keys or sets of types, with as much of the vocabulary as it needs."""
     settings = config.signatures
     signature: Any = load_signature(settings.signature)
     make_of = signature.hashes if hasattr(signature, "hashes") else signature.key
@@ -145,8 +145,8 @@ def signature_maker(flow: Flow, words: PartedTable | None, config: Config, n_doc
 def _known_words(flow: Flow, words: PartedTable | None, config: Config, n_documents: int) -> KnownWords:
     """Return the words that a signature treats otherwise than one that occurs in a single document.
 
-    Words are kept by how many documents have them, from some number to another; all that is needed is which side of the
-    bounds a word is on, and the words on the side of those that occur once are far too many to be told.
+    Words are kept by how many documents have them, from one number to another. So it is enough to know on which side of the
+    bounds a word is, and the words on the side of those that occur once are far too many to send.
     """
     settings = config.signatures
     if settings.signature == "spotsigs":

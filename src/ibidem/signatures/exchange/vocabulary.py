@@ -1,4 +1,4 @@
-"""Words counted over all machines, as far as signatures ask for them; what mappers are told of them stays small."""
+"""Words counted over all partitions, as far as signatures need them; what mappers receive stays small."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def spot_words(flow: Flow, words: PartedTable | None, config: Config, n_document
 
 
 def count_words(collection: Collection, layout: Layout) -> Sent:
-    """Return how often, and in how many documents, the words of whole documents stand."""
+    """Return how often, and in how many documents, the words of whole documents occur."""
     types = collapse_sentences(collection.digest)
     tokens = type_tokens(collection, types, in_turn)
     found = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, in_turn)
@@ -59,7 +59,7 @@ def total_words(tables: pa.Table) -> tuple[NDArray[np.uint64], NDArray[np.int64]
 
 
 def words_by_documents(flow: Flow, words: PartedTable, least: int, most: int, inside: bool, n_documents: int) -> KnownWords:
-    """Return the words that stand in `least` to `most` documents, or, not `inside`, those that do not."""
+    """Return the words in `least` to `most` documents or, if not `inside`, all others."""
 
     def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         words, occurrences, documents = total_words(tables["words"])
@@ -70,7 +70,7 @@ def words_by_documents(flow: Flow, words: PartedTable, least: int, most: int, in
 
 
 def most_frequent_words(flow: Flow, words: PartedTable, n_wanted: int, n_documents: int) -> KnownWords:
-    """Return the words that stand most often; the hash settles ties, as everywhere."""
+    """Return the most frequent words; the hash breaks ties, as everywhere."""
 
     def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         words, occurrences, documents = total_words(tables["words"])

@@ -1,4 +1,4 @@
-// The address: what is shown is written behind the # of the page's address, so that a link restores it.
+// The address: the part after # says what is shown, so that a link restores it.
 (function (ibidem) {
   "use strict";
 
@@ -18,7 +18,7 @@
   ];
   const NUMBERS = new Set(["min_similarity", "min_coverage", "min_longest", "year", "document"]);
   const FILTERED = new Set(["overview", "pairs", "flow"]);
-  // Which way the flow is drawn is no filter, but stays in its address when filters change.
+  // How the flow is drawn is not a filter, but stays in the address when filters change.
   const DRAWING = "as";
 
   // Returns { view, number, options } of an address such as "#pair=12&passage=3" or "#pairs?min_coverage=0.5".
@@ -39,7 +39,7 @@
     return `#${place}${rest ? mark + rest : ""}`;
   }
 
-  // Returns the filters among options; what is no number where a number belongs is left out.
+  // Returns the filters among options, without those that should be numbers and are not.
   function filtersOf(options) {
     const filters = {};
     for (const key of FILTERS) {
@@ -54,7 +54,7 @@
     return filters;
   }
 
-  // The filters in force, which the overview, the pairs and the flow share, and those who want to know when they change.
+  // The active filters, shared by the overview, the pairs and the flow, and the functions to call when they change.
   const state = { filters: {}, listeners: new Set() };
 
   function setFilters(changes) {
@@ -65,7 +65,7 @@
     state.filters = filters;
     const here = read(location.hash);
     if (FILTERED.has(here.view)) {
-      // Not a new entry of the history: going back should leave the view, not undo one move of a cut-off.
+      // No new history entry: going back should leave the view, not undo one move of a cut-off.
       history.replaceState(null, "", write(here.view, null, { ...filters, [DRAWING]: here.options[DRAWING] }));
     }
     state.listeners.forEach((listen) => listen());

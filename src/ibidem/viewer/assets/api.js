@@ -1,4 +1,4 @@
-// The source of the web app: everything is asked of the server that gave the page.
+// The source of the web app: everything comes from the server that sent the page.
 (function (ibidem) {
   "use strict";
 
@@ -19,7 +19,7 @@
     try {
       answer = await fetch(ROOT + path, { credentials: "same-origin", ...options });
     } catch {
-      throw problem("The server does not answer.", "See whether “ibidem serve” still runs, then try again.");
+      throw problem("The server does not respond.", "Check that “ibidem serve” is still running, then try again.");
     }
     const body = await answer.json().catch(() => null);
     if (answer.ok) return body;
@@ -82,7 +82,7 @@
       };
     }
 
-    // The address of a whole table under the filters in force.
+    // The address of the whole table, with the active filters.
     download(name, kind, filters) {
       const { sort, order, ...rest } = filters || {};
       return `${ROOT}${name}.${kind}${query({ ...rest, sort, order })}`;
@@ -108,7 +108,7 @@
       return asked(`arrivals${query({ after, limit })}`);
     }
 
-    // Calls `arrived` with every arrival from now on; the way back is asking every few seconds. Returns how to stop.
+    // Calls `arrived` for every arrival from now on, and polls if the stream breaks. Returns a function that stops it.
     watch(after, arrived, changed) {
       let latest = after;
       let timer = 0;
@@ -122,7 +122,7 @@
       const poll = async () => {
         try {
           (await this.arrivals(latest, 100)).items.sort((a, b) => a.arrival - b.arrival).forEach(took);
-          changed("asking every few seconds");
+          changed("checking every few seconds");
         } catch (error) {
           changed(error.message);
         }

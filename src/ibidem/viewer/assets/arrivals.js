@@ -1,4 +1,4 @@
-// Arrivals: documents as they are added to the index, the latest first.
+// Arrivals: documents as they are added to the index, latest first.
 (function (ibidem) {
   "use strict";
 
@@ -21,7 +21,7 @@
         h("time", { datetime: arrival.at }, time(arrival.at)),
         " ",
         h("bdi", { class: "name", title: arrival.id }, arrival.id),
-        arrival.duplicated && h("span", { class: "tag" }, "duplicate"),
+        arrival.duplicated && h("span", { class: "tag" }, ibidem.isNearlyAll(arrival) ? "duplicate" : "shares text"),
         h("span", { class: "quiet-text" }, ` ${known}`),
       ),
       arrival.excerpt && h("p", { class: "excerpt", lang: "", dir: "auto" }, arrival.excerpt),
@@ -39,9 +39,9 @@
   }
 
   async function show(main, { source }) {
-    const listed = h("ol", { class: "arrivals", "aria-label": "Arrivals, the latest first" });
+    const listed = h("ol", { class: "arrivals", "aria-label": "Arrivals, latest first" });
     const status = h("p", { class: "quiet-text", role: "status" }, "connecting");
-    const empty = h("p", { class: "nothing" }, "Nothing has arrived yet. Documents that are added appear here by themselves.");
+    const empty = h("p", { class: "nothing" }, "Nothing has arrived yet. New documents appear here as they are added.");
     const held = [];
     let isPaused = false;
     let state = "connecting";
@@ -55,7 +55,7 @@
     };
     const pause = button("Pause", () => {
       isPaused = !isPaused;
-      pause.textContent = isPaused ? "Go on" : "Pause";
+      pause.textContent = isPaused ? "Resume" : "Pause";
       if (!isPaused) held.splice(0).forEach(place);
       showState();
     });
@@ -68,7 +68,7 @@
         h(
           "p",
           { class: "lead" },
-          "Documents as they are added to the index, the latest first, with what was known of them already.",
+          "Documents as they are added to the index, latest first, and how much of each was known before.",
         ),
       ),
       h("div", { class: "actions" }, pause, status),

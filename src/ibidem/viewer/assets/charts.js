@@ -1,4 +1,4 @@
-// Charts: Vega draws what charts.py describes, without evaluating code, without styles of its own, without loading anything.
+// Charts: Vega draws what charts.py describes. It evaluates no code, adds no styles and loads nothing.
 (function (ibidem) {
   "use strict";
 
@@ -14,13 +14,13 @@
     return specs[name] ? structuredClone(specs[name]) : null;
   }
 
-  // Shows what a mark says beside the pointer; several lines are given as one text.
+  // Shows the tooltip of a mark beside the pointer; its lines come as one text.
   function tell(handler, event, item, value) {
     if (!tip) {
       tip = h("div", { class: "tip", role: "tooltip", hidden: true });
       document.body.append(tip);
     }
-    const says = value && (value.says || String(value)); // of one field Vega gives the text itself
+    const says = value && (value.says || String(value)); // for a single field, Vega passes the text itself
     tip.hidden = !says;
     if (!says) return;
     tip.textContent = shown(says);
@@ -59,7 +59,7 @@
       tooltip: tell,
       loader: { load: refuse, sanitize: refuse, http: refuse, file: refuse },
     });
-    // What a chart shows stands beside it in words, too; to those who hear the page it would be a list of shapes.
+    // Screen readers would read a chart as a list of shapes; the text beside it says the same in words.
     place.querySelectorAll("svg").forEach((drawing) => drawing.setAttribute("aria-hidden", "true"));
     if (click)
       view.addEventListener("click", (event, item) => {
@@ -70,7 +70,7 @@
       view.addEventListener("mouseout", () => point(null));
     }
     return {
-      // Lets the marks of these keys stand out; see `highlighted`.
+      // Makes the marks with these keys stand out; see `highlighted`.
       light(keys) {
         return view.signal("lit", keys).runAsync();
       },

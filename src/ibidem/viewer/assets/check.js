@@ -1,4 +1,4 @@
-// Checking a text against the index: pasted or chosen, where it stands already, and adding it.
+// Checking a text, pasted or from a file, against the index: where it already appears, and adding it.
 (function (ibidem) {
   "use strict";
 
@@ -8,27 +8,25 @@
 
   function verdictWords({ verdict, covered_share: share, sources }) {
     const sentences = many(verdict.n_sentences, "sentence");
-    const known = `${number(verdict.n_known)} of ${sentences} ${ibidem.are(verdict.n_known)} known`;
-    if (verdict.duplicated)
-      return ["This text is a duplicate of what the index holds.", `${known}; ${percent(share)} of it stands elsewhere.`];
-    if (sources.length)
-      return ["Parts of this text stand in the index already.", `${known}; ${percent(share)} of it stands elsewhere.`];
-    return ["This text is new.", `${known}.`];
+    const known = `${number(verdict.n_known)} of ${sentences} also ${verdict.n_known === 1 ? "appears" : "appear"} in the index`;
+    if (!sources.length) return ["This text is new.", `${known}.`];
+    const part = ibidem.isNearlyAll(verdict) ? "Nearly all" : "Part";
+    return [`${part} of this text is already in the index.`, `${known}; ${percent(share)} of the text is shared.`];
   }
 
   function commonWords(nCommon) {
     if (!nCommon) return "";
-    return ` ${many(nCommon, "sentence")} ${nCommon === 1 ? "is so common that it counts" : "are so common that they count"} for nothing.`;
+    return ` ${many(nCommon, "sentence")} ${nCommon === 1 ? "is too common to count" : "are too common to count"}.`;
   }
 
-  // The results that are served may hold the document, too; the index knows its sentences only.
+  // The index knows only sentences; the served results may have the whole document.
   const hasDocument = (one) => !ibidem.isMissing(one.document);
   const documentLink = (one) =>
     hasDocument(one) && ibidem.link(`#document=${one.document}`, "read it", ibidem.hidden(`: ${ibidem.named(one)}`));
 
   function result(answer, source, mayAdd) {
     const { text, sources, verdict } = answer;
-    // Numbered as they stand in the text, and where they begin together, by the rank of their source.
+    // Numbered in text order; passages with the same start follow the rank of their sources.
     const passages = [...answer.passages]
       .sort((one, other) => one.a_start - other.a_start || one.source - other.source || one.a_end - other.a_end)
       .map((each, at) => ({ ...each, number: at + 1 }));
@@ -36,7 +34,7 @@
     let chosen = null;
     let shownPane = null;
     const listed = h("ol", { class: "sources" });
-    // The first passages of a source, by the numbers they have in the text.
+    // The numbers of a source's first passages.
     const numbersOf = (source) => {
       const own = passages.filter((each) => each.source === source);
       const more = own.length - MAX_NUMBERS;
@@ -95,7 +93,7 @@
       put(
         detail,
         chosen === null
-          ? "Choose a source to see only what stands in it."
+          ? "Choose a source to see only its passages."
           : "Only passages of the chosen source are marked. Choose it again to see all.",
       );
     };
@@ -107,7 +105,7 @@
       put(
         detail,
         ibidem.badge(passage),
-        ` ${found.kind}, similarity ${ibidem.similarity(found.similarity)}, stands in `,
+        ` ${found.kind}, similarity ${ibidem.similarity(found.similarity)}, also in `,
         from ? (hasDocument(from) ? ibidem.link(`#document=${from.document}`, ibidem.name(from)) : ibidem.name(from)) : "–",
         ` at characters ${number(found.b_start)}–${number(found.b_end)}.`,
       );
@@ -123,7 +121,7 @@
         { class: "lead" },
         figures,
         commonWords(verdict.n_common),
-        verdict.is_own_id_known && " The index holds a document of this id.",
+        verdict.is_own_id_known && " The index already has a document with this id.",
       ),
       detail,
       h(
@@ -156,15 +154,15 @@
         const arrival = await source.add(id.value.trim(), text.segments.map((segment) => segment.text).join(""));
         put(said, "Added as ", h("bdi", null, arrival.id), ". ", ibidem.link("#arrivals", "See the arrivals"), ".");
       } catch (error) {
-        said.textContent = ibidem.told(error);
+        said.textContent = ibidem.fullMessage(error);
         add.disabled = false;
       }
     });
     return h(
       "section",
       { class: "adding" },
-      h("h3", null, "Keep it"),
-      h("label", { for: "new-id" }, "Id of the document"),
+      h("h3", null, "Add it"),
+      h("label", { for: "new-id" }, "Document id"),
       id,
       add,
       said,
@@ -209,7 +207,7 @@
         "header",
         { class: "head" },
         h("h1", null, "Check a text"),
-        h("p", { class: "lead" }, "It is compared with every document of the index. It is not kept unless you add it."),
+        h("p", { class: "lead" }, "The text is compared with every document in the index. It is stored only if you add it."),
       ),
       h(
         "div",

@@ -16,7 +16,7 @@
       this.detail = h(
         "p",
         { class: "detail", role: "status" },
-        answer.n_passages ? `${many(answer.n_passages, "passage")} in all.` : "",
+        answer.n_passages ? `${many(answer.n_passages, "passage")} in total.` : "",
       );
       this.chips = new Map(answer.passages.map((passage) => [passage.number, this.chip(passage)]));
       this.panes = this.hasTexts ? this.sides.map((side, at) => this.pane(side, at)) : [];
@@ -70,7 +70,7 @@
         badge(passage),
         ` of ${number(this.answer.n_passages)}: ${ibidem.passages.describe(chosen)}`,
         !isMissing(chosen.family) &&
-          this.source.holds("family", chosen.family) && [" · ", link(`#family=${chosen.family}`, "where else it stands")],
+          this.source.holds("family", chosen.family) && [" · ", link(`#family=${chosen.family}`, "other places")],
       );
       history.replaceState(null, "", this.address({ swap: this.isSwapped ? 1 : null, passage }));
     }
@@ -91,13 +91,13 @@
       if (!isMissing(pair)) location.hash = `#pair=${pair}`;
     }
 
-    // Which of both is earlier, as far as it is known.
+    // Which document is earlier, if known.
     order() {
       const { direction, days } = this.pair;
-      if (direction === "unknown") return this.summary.has_times ? "Which of them is earlier is not known." : "";
+      if (direction === "unknown") return this.summary.has_times ? "It is not known which is earlier." : "";
       const earlier = direction === (this.isSwapped ? "b_to_a" : "a_to_b") ? "left" : "right";
       const by = isMissing(days) ? "" : `, by ${ibidem.apart(days)}`;
-      return `The ${earlier} one is earlier${by}.`;
+      return `The ${earlier} document is earlier${by}.`;
     }
 
     head() {
@@ -180,7 +180,7 @@
       const where = this.source.isApp ? "here" : "in this report";
       const which = missing.length === 2 ? "The texts are" : `The ${missing[0] === this.sides[0] ? "left" : "right"} text is`;
       const { passages } = this.answer;
-      const places = passages.length ? "the places of the passages stand in the table" : "where the passages lie is not known";
+      const places = `the positions of the passages are ${passages.length ? "in the table" : "not known"}`;
       const why = `${which} not ${where}; ${places}. `;
       return [
         h("p", { class: "notice" }, why, link("#left-out", "What was left out, and why"), "."),
@@ -225,7 +225,7 @@
     const made = new Comparison(await context.source.pair(context.number), context);
     put(main, made.head(), made.stepping(), made.texts(), made.paper.element);
     if (context.options.passage) made.choose(Number(context.options.passage));
-    // They are a convenience: without them the comparison is whole.
+    // A convenience: the comparison works without them.
     made.showNeighbours().catch(() => {});
     return { keys: made.keys(), close: () => made.close() };
   }

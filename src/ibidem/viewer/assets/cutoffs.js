@@ -1,4 +1,4 @@
-// Cut-offs: how the pairs are distributed, and from where on they are shown. Moving one refilters the page.
+// Cut-offs: how the pairs are distributed, and the limit above which they are shown. Moving one filters the page.
 (function (ibidem) {
   "use strict";
 
@@ -13,7 +13,7 @@
     {
       key: "coverage",
       label: "Coverage",
-      about: "share of the document that lies in passages (the larger of both)",
+      about: "share of the document that is in passages (the larger of the two)",
       show: ibidem.percent,
     },
     { key: "longest", label: "Longest passage", about: "in characters", show: (value) => number(Math.round(value)) },
@@ -23,11 +23,11 @@
     ...measure,
     about:
       measure.key === "similarity"
-        ? "how many word sequences both have in common"
-        : "share of the document that the other one has, too (the larger of both)",
+        ? "how many word sequences the two have in common"
+        : "share of the document that the other one also has (the larger of the two)",
   }));
 
-  // The last edge is where nothing is left; a cut-off may stand at any other.
+  // Nothing is left at the last edge; a cut-off may be at any other.
   function edgeNear(edges, value) {
     let nearest = 0;
     edges.slice(0, -1).forEach((edge, at) => {
@@ -76,7 +76,7 @@
       ibidem.setFilters({ [`min_${this.measure.key}`]: at === 0 ? null : limit });
     }
 
-    // What a cut-off here would leave, of all pairs there are.
+    // The bars, over all pairs, and which of them the cut-off keeps.
     rows() {
       const isTall = (count) => count > 0 || !this.isLog;
       const floor = this.measure.key === "longest" ? 1 : -Infinity;
@@ -130,7 +130,7 @@
     }
   }
 
-  // Returns { element, draw(), close() } with one cut-off for each measure.
+  // Returns { element, draw(), close() } with one cut-off per measure.
   function cutoffs(distributions, summary) {
     const measures = ibidem.isCluster(summary) ? MEASURES_OF_DUPLICATES : MEASURES;
     const parts = measures
@@ -154,7 +154,7 @@
       { class: "quiet", "aria-pressed": "false" },
     );
     const clear = button(
-      "Show all again",
+      "Reset",
       () => {
         ibidem.setFilters({ min_similarity: null, min_coverage: null, min_longest: null });
       },

@@ -1,4 +1,4 @@
-// Documents: the list of them, and one of them shaded by how many others hold each sentence.
+// Documents: the list, and one document shaded by how many others contain each sentence.
 (function (ibidem) {
   "use strict";
 
@@ -28,7 +28,7 @@
         ),
     },
     { label: "Reused", sort: "reused_share", class: "coverage", cell: (one) => bar(one.reused_share) },
-    { label: "First here", class: "figure", key: "first", cell: (one) => percent(one.first_share) },
+    { label: "Earliest known", class: "figure", key: "first", cell: (one) => (one.time ? percent(one.first_share) : "–") },
     { label: "Pairs", sort: "n_pairs", class: "figure", cell: (one) => number(one.n_pairs) },
     { label: "Characters", sort: "n_chars", class: "figure", cell: (one) => number(one.n_chars) },
     {
@@ -62,8 +62,8 @@
         h(
           "p",
           { class: "lead" },
-          "Reused is the share of a document that also stands in another one.",
-          summary.has_times && " First here is the share that others hold, too, and that stands here first.",
+          "Reused is the share of a document that also appears in another one.",
+          summary.has_times && " Earliest known is the share that also appears elsewhere, but nowhere earlier than here.",
         ),
       ),
       listed.element,
@@ -75,8 +75,8 @@
   function shaded(text, shades) {
     let before = null;
     return ibidem.marked(text, shades, (mark, words) => {
-      const says = `stands in ${many(mark.n_documents, "other document")}`;
-      // Sentences side by side, with a blank between them at most, share a number if it is the same.
+      const says = `appears in ${many(mark.n_documents, "other document")}`;
+      // Adjacent sentences, with at most one space between them, show the same number only once.
       const isNew = !before || before.end + 2 < mark.start || before.n_documents !== mark.n_documents;
       before = mark;
       const count = isNew && h("span", { class: "held" }, String(mark.n_documents), ibidem.hidden(` (${says}) `));
@@ -125,7 +125,7 @@
     const used = [...new Set(shades.map((shade) => stepOf(shade.n_documents)))].sort((a, b) => a - b);
     const known = ibidem.isMissing(one.reused_share)
       ? ""
-      : `${percent(one.reused_share)} of its ${number(one.n_chars)} characters also stand in other documents. `;
+      : `${percent(one.reused_share)} of its ${number(one.n_chars)} characters also appear in other documents. `;
     put(
       main,
       h(
@@ -151,7 +151,7 @@
             h(
               "div",
               { class: "scale" },
-              h("span", null, "Stands in so many other documents: "),
+              h("span", null, "Number of other documents with this text: "),
               used.map((at) => h("span", { class: `shade shade${at}` }, stepName(at))),
             ),
           text.segments.length
@@ -167,16 +167,16 @@
                 },
                 shaded(text, shades),
               )
-            : h("p", { class: "nothing" }, "The text is not at hand."),
+            : h("p", { class: "nothing" }, "The text is not available."),
         ),
         h(
           "aside",
-          { "aria-label": "Documents it shares with" },
-          related("Stands earlier in", "Documents that are older than this one.", sources, documentNumber),
-          related("Stands later in", "Documents that are newer than this one.", fed, documentNumber),
+          { "aria-label": "Documents that share text with it" },
+          related("Also in earlier documents", "They are dated before this one.", sources, documentNumber),
+          related("Also in later documents", "They are dated after this one.", fed, documentNumber),
           related(
-            summary.has_times ? "Order not known" : "Shares with",
-            summary.has_times ? "Dates are missing or the same." : "Most shared first.",
+            summary.has_times ? "Also in documents of unknown order" : "Also in",
+            summary.has_times ? "Dates are missing or equal." : "Most shared text first.",
             unordered,
             documentNumber,
           ),

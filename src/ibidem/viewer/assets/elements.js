@@ -1,10 +1,10 @@
-// Elements of the page: the one way by which anything gets into it. Text from documents is data, so it is only ever set as
-// text, and its characters are made harmless first: none of them may steer the page or turn the direction of writing.
+// Elements of the page: everything enters it through here. Text from documents is only ever set as text, after characters that
+// could control the page or change the writing direction are replaced.
 (function (ibidem) {
   "use strict";
 
   const UNSHOWN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu;
-  // Addresses may lead to places of this page and to tables of its own server, to nothing else.
+  // Links may only lead to parts of this page and to tables on its own server.
   const OWN_ADDRESS = /^(#|api\/v1\/[a-z])/;
 
   function harmless(character) {
@@ -15,7 +15,7 @@
     return code === 0x7f ? "\u2421" : "\ufffd";
   }
 
-  // Returns a text as it may be shown: the same number of characters, none of which does anything but stand there.
+  // Returns a text that is safe to show: the same number of characters, none of which has an effect.
   function shown(text) {
     return String(text).replace(UNSHOWN, harmless);
   }
@@ -36,7 +36,7 @@
     else element.append(child instanceof Node ? child : document.createTextNode(shown(child)));
   }
 
-  // Children come first: a browser looks a text through again for each node that is put into an element of direction "auto".
+  // Children come first: in an element with dir="auto", a browser scans the text again for each node added.
   function fill(element, attributes, children) {
     children.forEach((child) => append(element, child));
     for (const [name, value] of Object.entries(attributes || {})) {
@@ -48,7 +48,7 @@
     return element;
   }
 
-  // Returns a new element. `on` holds what happens at which event, `styles` properties set one by one, as the policy allows.
+  // Returns a new element. `on` maps events to handlers; `styles` are set one by one, as the content policy requires.
   function h(tag, attributes, ...children) {
     return fill(document.createElement(tag), attributes, children);
   }
@@ -57,7 +57,7 @@
     return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   }
 
-  // Puts children in the place of all that an element holds.
+  // Replaces the content of an element by children.
   function put(element, ...children) {
     const parts = document.createDocumentFragment();
     children.forEach((child) => append(parts, child));
@@ -69,11 +69,11 @@
   const link = (href, ...children) => h("a", { href }, ...children);
   const button = (label, act, attributes) => h("button", { type: "button", on: { click: act }, ...attributes }, label);
 
-  // Which way a column is sorted, for the eye; for the ear its head says so.
+  // A visible sign of how a column is sorted; screen readers use aria-sort.
   const sortSign = (way) =>
     h("span", { class: "sign", "aria-hidden": "true" }, way === "asc" ? "▲" : way === "desc" ? "▼" : "");
 
-  // Returns a function that runs `act` once things have been quiet for a while.
+  // Returns a function that runs `act` once it has not been called for a while.
   function later(act, milliseconds) {
     let timer = 0;
     return (...values) => {
@@ -82,7 +82,7 @@
     };
   }
 
-  // Says something to those who hear the page.
+  // Announces a text to screen readers.
   function announce(text) {
     const place = document.getElementById("announcements");
     if (place) place.textContent = shown(text);

@@ -1,4 +1,4 @@
-// The source of the report: everything is in the page itself, and is filtered, sorted and paged here.
+// The source of the report: everything is in the page itself; filtering, sorting and paging happen here.
 (function (ibidem) {
   "use strict";
 
@@ -23,7 +23,7 @@
   const SPREAD = { spread: (family) => family.n_documents * family.n_chars };
 
   function compared(one, other) {
-    // What is missing comes last, whichever way the rest is sorted.
+    // Missing values come last, in either direction.
     if (typeof one === "string") return one < other ? -1 : one > other ? 1 : 0;
     return one - other;
   }
@@ -44,7 +44,7 @@
     return { items: items.slice(start, end), total: items.length, next: end < items.length ? String(end) : null };
   }
 
-  // Words, and those in quotation marks together, as the app takes them.
+  // The words of a search, quoted ones together, as in the app.
   const wordsOf = (search) =>
     text(search)
       .split('"')
@@ -57,9 +57,9 @@
         .join("\n")
         .replace(/[^\S\n]+|\n(?=.)/g, " "),
     );
-  // One or two letters stand in all texts, and are looked for in names only; in Chinese they are a word.
+  // One or two letters occur in every text, so they are looked for in names only; in Chinese they are a word.
   const isShort = (word) => word.length < 3 && /^[ -~]*$/.test(word);
-  const holdsAll = (haystack, words) => words.every((word) => haystack.includes(word));
+  const containsAll = (haystack, words) => words.every((word) => haystack.includes(word));
 
   class Embedded {
     constructor(data) {
@@ -68,25 +68,26 @@
       this.pairsByNumber = new Map(data.pairs.map((pair) => [pair.pair, pair]));
       this.documentsByNumber = new Map(data.documents.map((one) => [one.document, one]));
       this.haystacks = new Map();
-      this.familiesHeld = new Set(data.families.map((each) => each.family.family));
+      this.familyNumbers = new Set(data.families.map((each) => each.family.family));
     }
 
-    // Whether a view can be opened here: a report holds some of the documents and families only.
+    // Whether a view can be opened here: a report contains only some documents and families.
     holds(view, number) {
-      return view === "family" ? this.familiesHeld.has(number) : this.documentsByNumber.has(number);
+      return view === "family" ? this.familyNumbers.has(number) : this.documentsByNumber.has(number);
     }
 
-    // What is not here: left out to keep the report small, or not there at all.
-    notHeld(one, several, which) {
+    // The error for something that is not in the report: left out to keep it small, or unknown.
+    notIncluded(one, several, which) {
       const { shown, totals } = this.data.summary;
       const isCut = shown[several] < totals[several];
-      const held = isCut
+      const count = isCut
         ? `${ibidem.number(shown[several])} of ${ibidem.number(totals[several])}`
         : ibidem.number(shown[several]);
-      return ibidem.problem(`This report does not hold that ${one}.`, `It holds ${held} ${several}${isCut ? which : ""}.`, 404);
+      const next = `It has ${count} ${several}${isCut ? which : ""}.`;
+      return ibidem.problem(`This report does not include that ${one}.`, next, 404);
     }
 
-    // How many documents of its pairs this report shows without their text.
+    // How many documents in the pairs of this report have no text in it.
     missingTexts() {
       const needed = new Set(this.data.pairs.flatMap((pair) => [pair.a.document, pair.b.document]));
       return [...needed].filter((one) => !(this.data.texts[one] || NO_TEXT).segments.length).length;
@@ -103,7 +104,7 @@
       return this.data.distributions;
     }
 
-    // Names of both sides and what stands in the passages: made when first looked through.
+    // The names of both sides and the text of the passages, made at the first search.
     haystack(pair) {
       let found = this.haystacks.get(pair.pair);
       if (found === undefined) {
@@ -154,7 +155,7 @@
       return { items: items.slice(0, MAX_ARROWS), total: items.length };
     }
 
-    // How many pairs have each group, kind and year: over all that is embedded.
+    // How many of the embedded pairs have each group, kind, year and verdict.
     async facets() {
       const counts = { group: new Map(), kind: new Map(), year: new Map(), verdict: new Map() };
       const count = (which, value) => counts[which].set(value, (counts[which].get(value) || 0) + 1);
@@ -179,7 +180,7 @@
 
     async pair(number) {
       const pair = this.pairsByNumber.get(number);
-      if (!pair) throw this.notHeld("pair", "pairs", ", those that tell most");
+      if (!pair) throw this.notIncluded("pair", "pairs", ", the most telling ones");
       const listed = this.data.passages[number] || { passages: [], n_passages: pair.n_passages };
       return { pair, ...listed, a: this.textOf(pair.a), b: this.textOf(pair.b) };
     }
@@ -189,7 +190,7 @@
       let items = this.data.documents.filter(
         (one) =>
           (!filters.group || text(one.group) === text(filters.group)) &&
-          (!words.length || holdsAll(joined([one.id, one.title, one.group]), words)),
+          (!words.length || containsAll(joined([one.id, one.title, one.group]), words)),
       );
       const sort = filters.sort || "reused_share";
       const order = filters.order || (sort === "id" || sort === "time" ? "asc" : "desc");
@@ -199,7 +200,7 @@
 
     async document(number) {
       const document = this.documentsByNumber.get(number);
-      if (!document) throw this.notHeld("document", "documents", ", those that its pairs need");
+      if (!document) throw this.notIncluded("document", "documents", ", those in its pairs");
       const pairs = this.data.pairs.filter((pair) => pair.a.document === number || pair.b.document === number);
       return {
         document,
@@ -212,8 +213,9 @@
 
     async families(filters) {
       const words = wordsOf(filters.search);
-      const held = (each) => holdsAll(joined([each.family.excerpt, ...each.variants.map((variant) => variant.text)]), words);
-      let items = this.data.families.filter((each) => !words.length || held(each)).map((each) => each.family);
+      const wordings = (each) => each.variants.map((variant) => variant.text);
+      const isMatch = (each) => containsAll(joined([each.family.excerpt, ...wordings(each)]), words);
+      let items = this.data.families.filter((each) => !words.length || isMatch(each)).map((each) => each.family);
       const sort = filters.sort || "spread";
       const order = filters.order || (sort === "first_time" ? "asc" : "desc");
       items = sorted(items, SPREAD[sort] || ((one) => one[sort]), order === "asc");
@@ -222,7 +224,7 @@
 
     async family(number) {
       const found = this.data.families.find((each) => each.family.family === number);
-      if (!found) throw this.notHeld("family", "families", ", those that are spread most");
+      if (!found) throw this.notIncluded("family", "families", ", the most widespread ones");
       return found;
     }
 

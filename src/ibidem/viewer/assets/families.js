@@ -1,4 +1,4 @@
-// Families: one text that stands in several documents, perhaps with changes.
+// Families: one text that appears in several documents, possibly with changes.
 (function (ibidem) {
   "use strict";
 
@@ -15,7 +15,7 @@
 
   const COLUMNS = [
     {
-      label: "Begins",
+      label: "Text",
       class: "wide",
       cell: (family) => [
         h(
@@ -61,10 +61,10 @@
           "p",
           { class: "lead" },
           isCluster
-            ? "A cluster is a set of documents that are duplicates of one another, perhaps with changes. "
-            : "A family is one text that stands in several documents, perhaps with changes. ",
+            ? "A cluster is a set of documents that are duplicates of one another, possibly with changes. "
+            : "A family is one text that appears in several documents, possibly with changes. ",
           "Spread is documents times characters.",
-          !isCluster && " A repeat group stands in so many places that its pairs are not listed one by one.",
+          !isCluster && " A repeat group appears in so many places that its pairs are not listed one by one.",
         ),
       ),
       listed.element,
@@ -120,7 +120,7 @@
           family.first_time && ` ${span(family)}.`,
         ),
         family.is_repeat &&
-          h("p", null, "This is a repeat group: it stands in so many places that its pairs are not listed one by one."),
+          h("p", null, "This is a repeat group: it appears in so many places that its pairs are not listed one by one."),
         nShown < family.n_places && h("p", null, `${number(nShown)} of ${number(family.n_places)} places are shown.`),
         hasChanges && h("p", { class: "legend" }, h("u", null, "Underlined"), " words differ from the first wording."),
       ),
@@ -136,7 +136,7 @@
           ),
           variant.text
             ? h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(variant.text, variant.changes))
-            : h("p", { class: "nothing" }, "The text is not at hand."),
+            : h("p", { class: "nothing" }, "The text is not available."),
           memberRows(variant.members, source),
         ),
       ),

@@ -1,4 +1,4 @@
-// The view of the flow: over time, or as a network where there are no times; and the same as a table.
+// The view of the flow: over time, or as a network if there are no times; and the same as a table.
 (function (ibidem) {
   "use strict";
 
@@ -6,7 +6,7 @@
   const MAX_ROWS = 50;
   const FIGURES = new Set(["characters", "pairs"]);
 
-  // A table of which the first rows are shown until all are asked for.
+  // A table that shows its first rows, and all of them on request.
   function longTable(label, heads, rows) {
     const body = h(
       "tbody",
@@ -90,17 +90,17 @@
     const lanes = summary.has_groups ? ["outlet or group", "outlets or groups"] : ["document", "documents"];
     const said = [
       `Time runs from left to right; each lane is ${summary.has_groups ? "an outlet or group" : "a document"}. `,
-      "A curve leads from the earlier to the later document, as wide as what they share",
-      made.data.unordered.length ? "; a dashed one joins two of which neither is known to be earlier. " : ". ",
-      "Point at a curve, a document or a name to make it stand out; choose a curve to see the pair.",
+      "A curve leads from the earlier to the later document; its width shows how much they share",
+      made.data.unordered.length ? ". A dashed curve joins two documents whose order is not known. " : ". ",
+      "Point at a curve, a document or a name to highlight it; click a curve to see the pair.",
     ].join("");
     const limits = [
       made.nOther > 0 &&
-        `The ${many(made.nLanes - 1, ...lanes)} that share most have a lane each; the other ${number(made.nOther)} are together in the lowest lane.`,
+        `The ${many(made.nLanes - 1, ...lanes)} that share most have a lane each; the other ${number(made.nOther)} share one, at the bottom.`,
       made.nUndated > 0 &&
-        `${many(made.nUndated, "pair")} without a date on both sides ${are(made.nUndated)} in the table only.`,
+        `${many(made.nUndated, "pair")} without two dates ${are(made.nUndated)} only in the table.`,
       made.nHidden > 0 &&
-        `${many(made.nHidden, "pair")} of the same lane and the same time ${are(made.nHidden)} in the table only.`,
+        `${many(made.nHidden, "pair")} in one lane with equal times ${are(made.nHidden)} only in the table.`,
     ];
     return {
       chart: "flow",
@@ -114,7 +114,7 @@
         spec.layer[1].mark.limit = Math.min(170, wide * 0.26);
         spec.layer.slice(2, 4).forEach((layer) => ibidem.highlighted(spec, layer, "pair", 0.45, 0.95));
         ibidem.highlighted(spec, spec.layer[5], "pair", 1, 1);
-        // Many curves have to be thin ones.
+        // Many curves have to be thin.
         if (items.length > 80)
           spec.layer.slice(2, 4).forEach((layer) => {
             layer.encoding.strokeWidth.scale.range = [0.75, 4];
@@ -136,8 +136,8 @@
     const nMore = made.nJoined - made.nShown;
     const limits = [
       nAlone > 0 &&
-        `${many(nAlone, node, nodes)} ${are(nAlone)} not drawn, as ${nAlone === 1 ? "it shares" : "they share"} text within ${nAlone === 1 ? "itself" : "themselves"} only.`,
-      nMore > 0 && `${many(nMore, node, nodes)}, those that share least, ${are(nMore)} in the table only.`,
+        `${many(nAlone, node, nodes)} ${are(nAlone)} not drawn: ${nAlone === 1 ? "it shares" : "they share"} text only within ${nAlone === 1 ? "itself" : "themselves"}.`,
+      nMore > 0 && `${many(nMore, node, nodes)}, ${nMore === 1 ? "the one that shares" : "those that share"} least, ${are(nMore)} only in the table.`,
       within.n_pairs > 0 &&
         `${many(within.n_pairs, "pair")} within one group (${number(within.shared)} characters) ${are(within.n_pairs)} not drawn.`,
     ];
@@ -147,10 +147,10 @@
       limits,
       isEmpty: !made.drawn.length,
       said: [
-        `Each point is ${summary.has_groups ? "an outlet or group" : "a document"}; a curve joins two that share text, as wide as what they share. `,
+        `Each point is ${summary.has_groups ? "an outlet or group" : "a document"}; a curve joins two that share text; its width shows how much. `,
         summary.has_times
-          ? "Which of them was first is shown over time only."
-          : "Which of them was first is not known, as the documents have no times.",
+          ? "Only the view over time shows which came first."
+          : "The documents have no dates, so it is not known which came first.",
       ].join(""),
       keysOf: made.edgesOf,
       adapt: (spec, width) => {
@@ -176,7 +176,7 @@
     const across = summary.has_groups ? ibidem.acrossToggle() : null;
     let lit = "";
     let keysOf = () => [];
-    // Makes curves stand out; asked for at every move of the pointer, so only what is new is drawn.
+    // Highlights curves. It runs at every move of the pointer, so it draws only changes.
     const light = (keys) => {
       if (!chart || lit === keys.join()) return;
       lit = keys.join();
@@ -189,7 +189,7 @@
     const ways = summary.has_times
       ? h(
           "div",
-          { class: "drawing", role: "group", "aria-label": "Way of drawing" },
+          { class: "drawing", role: "group", "aria-label": "Kind of chart" },
           [
             ["Over time", true],
             ["As a network", false],
@@ -225,7 +225,7 @@
       keysOf = made.keysOf;
       const shown =
         answer.items.length < answer.total
-          ? `The ${number(answer.items.length)} pairs that share most are shown, of ${number(answer.total)}.`
+          ? `Of ${number(answer.total)} pairs, the ${number(answer.items.length)} that share most are shown.`
           : `${many(answer.total, "pair")} ${are(answer.total)} shown.`;
       put(limits, h("p", null, [shown, ...made.limits].filter(Boolean).join(" ")));
       put(table, answer.items.length > 0 && made.table());
@@ -240,7 +240,7 @@
             { class: "nothing" },
             answer.total
               ? "There is nothing to draw; see the table."
-              : "No pair fits. Lower a cut-off or take away a condition.",
+              : "No pair matches. Lower a cut-off or remove a filter.",
           ),
         );
         return;

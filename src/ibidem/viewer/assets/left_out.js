@@ -5,9 +5,9 @@
   const { h, put, number, many } = ibidem;
 
   const CAPS = [
-    ["pairs", "pair", "pairs", "those that tell most; the distributions count all of them"],
-    ["documents", "document", "documents", "those that the pairs and families in it need"],
-    ["families", "family", "families", "those that are spread most"],
+    ["pairs", "pair", "pairs", "the most telling ones; the distributions count all"],
+    ["documents", "document", "documents", "those in its pairs and families"],
+    ["families", "family", "families", "the most widespread ones"],
   ];
 
   function caps(summary) {
@@ -18,28 +18,28 @@
     return h(
       "section",
       null,
-      h("h2", null, "What this report does not hold"),
+      h("h2", null, "What this report does not include"),
       h(
         "ul",
         null,
         cut.map(([key, one, several, which]) =>
-          h("li", null, `${number(summary.shown[key])} of ${many(summary.totals[key], one, several)} are in it: ${which}.`),
+          h("li", null, `${number(summary.shown[key])} of ${many(summary.totals[key], one, several)} are included: ${which}.`),
         ),
       ),
     );
   }
 
-  // Texts that are missing, where the list below does not say so already.
+  // Missing texts, unless the list below already mentions them.
   function missingTexts(source, summary) {
-    const isTold = summary.left_out.some((each) => /text/i.test(each.what));
+    const isListed = summary.left_out.some((each) => /text/i.test(each.what));
     const nMissing = source.isApp ? 0 : source.missingTexts();
-    if (summary.verb === "index" || isTold || (summary.has_texts && !nMissing)) return null;
+    if (summary.verb === "index" || isListed || (summary.has_texts && !nMissing)) return null;
     const where = source.isApp ? "here" : "in this report";
     const says = summary.has_texts
-      ? `The texts of ${many(nMissing, "document")} are not ${where}: only the places of their passages are shown.`
-      : `The texts of the documents are not ${where}: only the places of passages are shown.`;
-    const why = "They were not found where the run had read them, or have changed since. ";
-    const next = "Name where they are with --documents, or run it again.";
+      ? `The texts of ${many(nMissing, "document")} are not ${where}; only the positions of their passages are shown.`
+      : `The texts of the documents are not ${where}; only the positions of passages are shown.`;
+    const why = "They are no longer where the run read them, or have changed since. ";
+    const next = "Point to them with --documents, or run the command again.";
     return h("section", null, h("h2", null, "Texts"), h("p", null, says, " ", why, next));
   }
 
@@ -72,7 +72,7 @@
           "p",
           { class: "lead" },
           "Similarity is not proof of copying. Two texts can agree because both quote a third, because a form prescribes ",
-          "the words, or because there is one usual way to say a thing. An earlier date shows which text was there first, ",
+          "the words, or because there is one usual way to say a thing. An earlier date shows which text is older, ",
           "not which one was the source.",
         ),
       ),

@@ -1,12 +1,12 @@
-// A list that is searched, sorted and read page by page: documents, families, skipped records.
+// A list with search, sorting and paging: documents, families, skipped records.
 (function (ibidem) {
   "use strict";
 
   const { h, put, button, later } = ibidem;
   const PAGE = 100;
 
-  // `columns`: { label, cell(item), sort?, first? ("asc"|"desc"), class? }; `ask(options)` gives a page.
-  // Options are kept in the address of `view`, if there is one.
+  // `columns`: { label, cell(item), sort?, first? ("asc"|"desc"), class? }; `ask(options)` gives a page. Options are kept in
+  // the address, if there is a `view`.
   function list({ label, columns, ask, options, view, searchLabel, says }) {
     const current = { ...options };
     let next = null;
@@ -77,7 +77,7 @@
     async function load() {
       const mine = round;
       const cursor = next;
-      next = null; // so that it is not asked for twice
+      next = null; // so that no page is requested twice
       try {
         const answer = await ask({ ...current, limit: PAGE, cursor });
         if (mine !== round) return;

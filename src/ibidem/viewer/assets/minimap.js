@@ -1,5 +1,5 @@
-// The mini-map: where the passages lie in a text, drawn to the height of the pane beside it. The list of passages says the
-// same in words, so the map is hidden from those who hear the page.
+// The mini-map: where the passages are in a text, as high as the pane beside it. It is hidden from screen readers, as the list
+// of passages says the same in words.
 (function (ibidem) {
   "use strict";
 
@@ -7,7 +7,7 @@
   const HEIGHT = 1000;
   const MIN_MARK = 5;
 
-  // `firsts` and `lasts` hold the first and the last element of each passage in the text.
+  // `firsts` and `lasts` map each passage to its first and last element in the text.
   function minimap(text, firsts, lasts, choose) {
     const marks = svg("g", null);
     const window_ = svg("rect", { class: "window", x: "0", width: "10", y: "0", height: "0" });

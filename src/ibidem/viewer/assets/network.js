@@ -1,4 +1,4 @@
-// The network: who shares how much with whom, where no times say in which order. Nodes lie on a circle.
+// The network: who shares how much with whom, if there are no times to order them. Nodes are on a circle.
 (function (ibidem) {
   "use strict";
 
@@ -6,7 +6,7 @@
   const MAX_NODES = 40;
   const N_STEPS = 12;
 
-  // Adds up what every two nodes share; nodes are groups, or documents where there are no groups.
+  // Adds up what every two nodes share; nodes are groups, or documents if there are no groups.
   function gathered(pairs, hasGroups) {
     const key = (side) => (hasGroups ? `g${side.group || ""}` : `d${side.document}`);
     const nodes = new Map();
@@ -36,7 +36,7 @@
     return { nodes: [...nodes.values()].sort(bySize), edges: [...edges.values()].sort(bySize), within };
   }
 
-  // The ends of the widest curves, as many as there is room for.
+  // The ends of the widest curves, up to the limit.
   function joined(edges) {
     const kept = new Set();
     for (const { ends } of edges) {
@@ -46,7 +46,7 @@
     return [...kept];
   }
 
-  // Round in a ring, down on the right and up on the left, at even heights, so that no name covers another.
+  // Around a ring, down on the right and up on the left, evenly spaced so that no name covers another.
   function place(nodes) {
     const nRight = Math.ceil(nodes.length / 2);
     nodes.forEach((node, at) => {
@@ -58,7 +58,7 @@
     });
   }
 
-  // Beside each node the one it shares most with, of those not placed yet, so that most curves are short.
+  // After each node comes the unplaced one it shares most with, so that most curves are short.
   function arranged(nodes, edges) {
     const shared = new Map();
     edges.forEach(({ ends: [one, other], shared: amount }) => {
@@ -77,7 +77,7 @@
     return placed;
   }
 
-  // Curves bend towards the middle, the more the longer they are.
+  // Curves bend towards the middle, long ones more than short ones.
   function curve(one, other) {
     const bend = 1 - 0.375 * Math.hypot(one.x - other.x, one.y - other.y);
     return Array.from({ length: N_STEPS + 1 }, (_, step) => {
@@ -91,7 +91,7 @@
     });
   }
 
-  // Returns the data sets of the chart, the table that says the same, and what has to be said beside it.
+  // Returns the data sets of the chart, the edges for the table, and the figures for the text beside it.
   function network(pairs, hasGroups) {
     const { nodes, edges, within } = gathered(pairs, hasGroups);
     const kept = joined(edges);
@@ -121,7 +121,7 @@
       labels_left: placed.filter((node) => node.x < -1e-9).map(nodeRow),
       labels_right: placed.filter((node) => node.x >= -1e-9).map(nodeRow),
     };
-    // Which curves belong to what is pointed at: a curve or a node.
+    // The curves that belong to the curve or node under the pointer.
     const edgesOf = (row) => {
       if (row.edge !== undefined) return row.edge < 0 ? [] : [row.edge];
       if (row.node === undefined) return [];

@@ -1,4 +1,4 @@
-// The overview: what was compared, what was found, how it is distributed, and how the run was set.
+// The overview: what was compared, what was found, how it is distributed, and the settings of the run.
 (function (ibidem) {
   "use strict";
 
@@ -10,26 +10,26 @@
       const found = totals.pairs
         ? `${many(totals.pairs, "pair")} of duplicates in ${many(totals.families, "cluster")}`
         : "no duplicates";
-      return `Among ${many(totals.documents, "document")} there ${ibidem.are(totals.pairs)} ${found}.`;
+      return `There ${ibidem.are(totals.pairs)} ${found} among ${many(totals.documents, "document")}.`;
     }
     if (summary.verb === "query" && totals.pairs) {
       const found = `${many(totals.passages, "passage")} in ${many(totals.pairs, "pair")}`;
-      return `Between the documents that were asked about and the index there ${ibidem.are(totals.passages)} ${found}.`;
+      return `The query documents share ${found} with the index.`;
     }
     const found = totals.pairs
       ? `${many(totals.passages, "passage")} in ${many(totals.pairs, "pair")} of documents`
-      : "no passage that stands in two documents";
-    return `Among ${many(totals.documents, "document")} there ${totals.passages === 1 ? "is" : "are"} ${found}.`;
+      : "no passages shared by two documents";
+    return `There ${ibidem.are(totals.passages)} ${found} among ${many(totals.documents, "document")}.`;
   }
 
   function shareSentence(summary) {
     const { totals } = summary;
     if (ibidem.isMissing(summary.reused_share)) return null;
     const where = summary.is_against ? "in the reference" : "in another document";
-    const holders = totals.reusing_documents
-      ? `; ${many(totals.reusing_documents, "document")} ${totals.reusing_documents === 1 ? "holds" : "hold"} such text`
+    const containing = totals.reusing_documents
+      ? `; ${many(totals.reusing_documents, "document")} ${totals.reusing_documents === 1 ? "contains" : "contain"} such text`
       : "";
-    return `${percent(summary.reused_share)} of all characters also stand ${where}${holders}.`;
+    return `${percent(summary.reused_share)} of all characters also appear ${where}${containing}.`;
   }
 
   function figures(summary) {
@@ -96,7 +96,7 @@
     return h(
       "section",
       { class: "settings", "aria-labelledby": "settings-title" },
-      h("h2", { id: "settings-title" }, "How the run was set"),
+      h("h2", { id: "settings-title" }, "Settings of the run"),
       changed.length
         ? [h("p", null, `${many(changed.length, "setting")} changed from the default:`), table(changed, "Changed settings")]
         : h("p", null, "Every setting has its default value."),
@@ -123,7 +123,7 @@
           h(
             "li",
             null,
-            h("code", { class: "path" }, each.path || each.kind || "given in memory"),
+            h("code", { class: "path" }, each.path || each.kind || "passed in memory"),
             " ",
             h(
               "span",
@@ -142,7 +142,7 @@
     );
   }
 
-  // What an index holds, where the app was opened on an index: in plain words, and all the rest for those who look for it.
+  // What an index contains, if the app was opened on one: the main figures, and the rest under Details.
   async function indexInformation(source, summary) {
     const { settings: set, ...information } = await source.index();
     const count = (name) => information[`n_${name}`] ?? information[name] ?? summary.totals[name];
@@ -152,9 +152,9 @@
       ["sentences", number(count("sentences"))],
       ["on disk", ibidem.isMissing(size) ? null : ibidem.bytes(size)],
     ].filter(([, value]) => value !== null);
-    const told = new Set(["documents", "sentences", "n_documents", "n_sentences", "bytes"]);
+    const shownKeys = new Set(["documents", "sentences", "n_documents", "n_sentences", "bytes"]);
     const rest = Object.entries(information).filter(
-      ([key, value]) => !told.has(key) && (typeof value !== "object" || value === null),
+      ([key, value]) => !shownKeys.has(key) && (typeof value !== "object" || value === null),
     );
     const settingsOf = Object.entries(set || Object.fromEntries(summary.settings.map((each) => [each.name, each.value])));
     const facts = (rows) =>
@@ -175,13 +175,13 @@
       h(
         "p",
         { class: "lead" },
-        "An index remembers sentences, not whole texts. ",
+        "An index stores sentences, not whole texts. ",
         link("#check", "Check a text"),
         " against it",
-        information.may_add ? ", and add it if it is new." : ". Nothing can be added: it is open for reading only.",
+        information.may_add ? ", and add it if it is new." : ". Nothing can be added: it is read-only.",
       ),
       settingsOf.length > 0 &&
-        h("section", { "aria-labelledby": "set-title" }, h("h2", { id: "set-title" }, "How it was set"), facts(settingsOf)),
+        h("section", { "aria-labelledby": "set-title" }, h("h2", { id: "set-title" }, "Settings of the index"), facts(settingsOf)),
       rest.length > 0 && h("details", null, h("summary", null, "Details"), facts(rest)),
     ];
   }
@@ -189,7 +189,7 @@
   function masthead(summary) {
     const caution =
       "Similarity is not proof of copying: texts can agree because both quote a third, " +
-      "or because there is one way to say a thing.";
+      "or because there is one usual way to say a thing.";
     return h(
       "header",
       { class: "masthead" },
@@ -230,8 +230,8 @@
           h(
             "p",
             null,
-            "Move a cut-off, or choose a bar: this page, the pairs and the flow then show only the pairs from there on. ",
-            "The bars count all pairs that were found.",
+            "Move a cut-off or click a bar: this page, the pairs and the flow then show only pairs at or above it. ",
+            "The bars count all pairs.",
           ),
           cut.element,
           active.place,

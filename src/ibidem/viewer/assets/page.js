@@ -1,4 +1,4 @@
-// The page around the views: navigation, addresses, keys, help, light and dark. It starts when all other scripts are read.
+// The page around the views: navigation, addresses, keys, help, light and dark. It starts once all other scripts are loaded.
 (function (ibidem) {
   "use strict";
 
@@ -7,14 +7,14 @@
   const NEEDS = { check: "has_index", arrivals: "has_arrivals" };
   const KEYS = [
     ["?", "this help"],
-    ["/", "from anywhere: to the search box, that of the pairs where a view has none"],
-    ["↓", "in the search box: to the first row below it"],
-    ["↑ ↓ Enter", "in the table of pairs: walk through it, open a pair; ↑ on the first row: back to the search box"],
+    ["/", "go to the search box, or to that of the pairs if the view has none"],
+    ["↓", "in the search box: go to the first row below"],
+    ["↑ ↓ Enter", "in the table of pairs: move, open a pair; ↑ on the first row goes back to the search box"],
     ["n p → ←", "in a comparison: next and previous passage"],
-    ["j k", "in a comparison: next and previous pair of the list"],
+    ["j k", "in a comparison: next and previous pair in the list"],
     ["s", "in a comparison: swap sides"],
   ];
-  const APP_KEYS = [["c r u", "in a comparison: confirmed, rejected, unsure; once more takes it back"]];
+  const APP_KEYS = [["c r u", "in a comparison: confirmed, rejected, unsure; press again to undo"]];
 
   function remembered() {
     try {
@@ -39,7 +39,7 @@
         try {
           localStorage.setItem("ibidem-theme", root.dataset.theme);
         } catch {
-          // A page opened from disk may have no storage; then the choice holds until it is closed.
+          // A page opened from disk may have no storage; then the choice lasts until it is closed.
         }
       },
       { class: "quiet", title: "light or dark page", "data-action": "theme" },
@@ -69,8 +69,8 @@
       h(
         "p",
         null,
-        "A passage is text that stands in two documents. A family is one text that stands in several. ",
-        "Coverage is the share of a document that lies in passages. Every view has its own address, which can be sent on.",
+        "A passage is text that appears in two documents. A family is one text that appears in several. ",
+        "Coverage is the share of a document that is in passages. Every view has its own address, which you can share.",
       ),
       button("Close", () => dialog.close(), { class: "main" }),
     );
@@ -80,10 +80,10 @@
     return dialog;
   }
 
-  // Whether the same question may be answered another time: not if what was asked for is not there or is not understood.
+  // Whether it makes sense to try again: not if the request was invalid or what it asked for does not exist.
   const mayPass = ({ status }) => ibidem.isMissing(status) || status >= 500 || [408, 409, 423, 425, 429].includes(status);
 
-  // Shows what went wrong, and what to do next; `again` asks once more.
+  // Shows what went wrong and what to do next; `again` repeats the request.
   function showProblem(place, error, again) {
     put(
       place,
@@ -97,16 +97,16 @@
     );
   }
 
-  // Says that an address leads nowhere; long ones are cut.
+  // Says that an address leads nowhere; long addresses are shortened.
   function strayNotice(hash) {
     let address = hash;
     try {
       address = decodeURIComponent(hash);
     } catch {
-      // It is shown as it stands.
+      // It is shown as it is.
     }
     const cut = address.length > 80 ? `${address.slice(0, 80)}…` : address;
-    const says = "is no address of this page, so the overview is shown.";
+    const says = "is not an address of this page. This is the overview.";
     return h("p", { class: "notice", role: "status" }, h("code", null, cut), ` ${says}`);
   }
 
@@ -231,7 +231,7 @@
       this.last = view === "pair" ? number : this.last;
     }
 
-    // A new view begins at its top, but the list of pairs where it was left.
+    // A new view starts at the top; the list of pairs, at the pair last opened.
     arrive(view) {
       const box = this.isSearching && document.getElementById("search");
       this.isSearching = false;
@@ -254,7 +254,7 @@
       }
     }
 
-    // To the search box of this view, or of the pairs; an index has none, but a text can be checked.
+    // Goes to the search box of this view or of the pairs; an index has none, but a text can be checked.
     search() {
       const box = document.getElementById("search");
       if (box) {
@@ -269,7 +269,7 @@
       }
     }
 
-    // From the search box into the table below it.
+    // Goes from the search box into the table below.
     leaveSearch(event) {
       const first = this.main.querySelector("table.list tbody tr[tabindex], table.list tbody a");
       if (!first) return;

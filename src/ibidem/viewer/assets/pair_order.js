@@ -1,12 +1,12 @@
-// The order of pairs: which come before and after one in the list as it is filtered and sorted now.
+// The order of pairs: the neighbours of a pair in the list with the current filters and order.
 (function (ibidem) {
   "use strict";
 
   const PAGE = 500;
-  // A pair further down than this many pages is shown without neighbours, rather than asking for ever.
+  // A pair further down than this many pages is shown without neighbours, to limit requests.
   const MAX_PAGES = 3;
 
-  // From the table of pairs, if it was looked at with the same filters; it remembers what it has listed.
+  // From the table of pairs, which remembers what it listed, if the filters are the same.
   function fromTable(pair) {
     const { listed, filters } = ibidem.state;
     if (!listed || listed.filters !== JSON.stringify(filters)) return null;
@@ -15,7 +15,7 @@
     return { previous: listed.pairs[at - 1] ?? null, next: listed.pairs[at + 1] ?? null, place: at + 1, total: listed.total };
   }
 
-  // Returns { previous, next, place, total }, each null where it is not known.
+  // Returns { previous, next, place, total }, each null if not known.
   async function neighbours(source, pair) {
     const known = fromTable(pair);
     if (known) return known;

@@ -1,4 +1,4 @@
-// The table of pairs: sortable, read page by page, walked through with the arrow keys.
+// The table of pairs: sortable, loaded page by page, usable with the arrow keys.
 (function (ibidem) {
   "use strict";
 
@@ -52,7 +52,7 @@
     return all.filter((column) => !left.has(column.key));
   }
 
-  // Which way a column is sorted when it is first chosen.
+  // The order of a column when it is first chosen.
   const firstOrder = (sort) => (sort === "a" || sort === "b" ? "asc" : "desc");
 
   class PairTable {
@@ -66,7 +66,7 @@
       this.body = h("tbody", { role: "rowgroup" });
       this.head = h("thead", { role: "rowgroup" });
       this.more = button("Show more pairs", () => this.load(), { class: "more", hidden: true });
-      this.empty = h("p", { class: "nothing", hidden: true }, "No pair fits. Lower a cut-off or take away a condition.");
+      this.empty = h("p", { class: "nothing", hidden: true }, "No pair matches. Lower a cut-off or remove a filter.");
       this.element = h(
         "div",
         { class: "pairs" },
@@ -116,9 +116,9 @@
       );
     }
 
-    // A column is sorted one way, then the other, then the pairs come by interest again.
+    // A column is sorted one way, then the other; then the pairs are sorted by interest again.
     sort(key) {
-      this.focused = key; // the heads are made anew, and the one that was chosen should stay the one in focus
+      this.focused = key; // the column heads are made again, and the chosen one should keep the focus
       const { sort, order } = ibidem.state.filters;
       const first = firstOrder(key);
       if (sort !== key) ibidem.setFilters({ sort: key, order: null });
@@ -143,7 +143,7 @@
       );
     }
 
-    // Reads the first page anew; an answer that comes after a newer question is not shown.
+    // Loads the first page again; the answer to an outdated request is not shown.
     async refresh() {
       this.round += 1;
       const { round } = this;
@@ -183,7 +183,7 @@
       }
     }
 
-    // What is listed is remembered, so that a comparison knows which pairs come before and after it.
+    // Remembers what is listed, so that a comparison knows the previous and the next pair.
     took(answer) {
       this.next = answer.next;
       if (!this.settings.isBrief) {
@@ -224,7 +224,7 @@
       }
     }
 
-    // A click anywhere on a row opens it, unless it ends a selection that is to be copied.
+    // A click anywhere on a row opens it, unless it ends a text selection.
     open(event) {
       const row = event.target.closest("tr");
       if (!row || event.target.closest("a, button") || String(window.getSelection())) return;

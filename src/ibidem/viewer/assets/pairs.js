@@ -5,9 +5,9 @@
   const { h, put, button, number, many, later } = ibidem;
   const NAMES = { group: "Outlet or group", kind: "Kind", year: "Year", verdict: "Verdict" };
   const MAX_LISTED = 12;
-  // The server lists so many groups at most; of more it is not known whether one is there.
+  // The server lists at most this many groups; if there are more, a group not listed may still exist.
   const MAX_GROUPS = 200;
-  const NOT_JUDGED = "not judged yet";
+  const NOT_JUDGED = "no verdict yet";
   const ACROSS = "between different outlets";
 
   function examples(summary, hasVerdicts) {
@@ -15,14 +15,14 @@
     const { group } = (summary.facets.groups || [])[0] || {};
     return [
       ["flood warning", isCluster ? "both words, in a name or an id" : "both words, in a name, an id, a group or a passage"],
-      ['"flood warning"', "these words one after the other"],
+      ['"flood warning"', "exactly this phrase"],
       ["coverage>50%", "at least half of one document is shared"],
       !isCluster && ["longest>=200", "a passage of at least 200 characters"],
       ["similarity>0.9", isCluster ? "pairs at least this alike" : "passages at least this alike"],
       !isCluster && ["kind:near", "exact (word for word), near (with changes) or quote (a few sentences)"],
-      group && [`group:"${group}"`, "one side is of this group, in any case of letters"],
-      summary.has_times && ["year:2031", "the later one is of this year"],
-      hasVerdicts && ["verdict:confirmed", "also rejected, unsure, or none (not judged yet)"],
+      group && [`group:"${group}"`, "one document is from this group (case does not matter)"],
+      summary.has_times && ["year:2031", "the later document is from this year"],
+      hasVerdicts && ["verdict:confirmed", "also rejected, unsure, or none (no verdict yet)"],
     ].filter(Boolean);
   }
 
@@ -30,17 +30,17 @@
     return h(
       "details",
       { class: "search-help" },
-      h("summary", null, "What can be searched for"),
+      h("summary", null, "Search help"),
       h(
         "dl",
         null,
         examples(summary, hasVerdicts).map(([example, says]) => [h("dt", null, h("code", null, example)), h("dd", null, says)]),
       ),
-      h("p", null, "Conditions may stand together, with words or without. Limits include the value itself."),
+      h("p", null, "You can combine conditions, with or without words. Limits include the value itself."),
     );
   }
 
-  // The box keeps what was typed; the conditions in it are filters like any other, until they are deleted from it.
+  // The box keeps what was typed; its conditions are filters like any other until they are deleted from it.
   function searchBox(known) {
     let fromBox = [];
     const unclear = h("p", { class: "unclear", role: "status", hidden: true });
@@ -83,7 +83,7 @@
     };
   }
 
-  // Documents are filtered by number; their names are learnt from the pairs that are found.
+  // Documents are filtered by number; their names come from the pairs that are found.
   const documentNames = new Map();
   const learn = (items) =>
     items
@@ -100,7 +100,7 @@
     return `${key}: ${value}`;
   };
 
-  // Leaves pairs within one outlet out: of a newspaper with itself, mostly what it prints under every article.
+  // Hides pairs within one outlet: mostly what a newspaper prints under every article.
   function acrossToggle() {
     const toggle = button(`Only ${ACROSS}`, () => ibidem.setFilters({ across: ibidem.state.filters.across ? null : "1" }), {
       class: "across",
@@ -111,9 +111,9 @@
     return { element: toggle, show };
   }
 
-  // What filters the page, each with a way to take it away.
+  // The active filters, each with a button to remove it.
   function activeFilters(box) {
-    const place = h("div", { class: "active", role: "group", "aria-label": "Filters in force" });
+    const place = h("div", { class: "active", role: "group", "aria-label": "Active filters" });
     const show = () => {
       const active = Object.entries(ibidem.state.filters).filter(([key]) => key !== "sort" && key !== "order");
       put(
@@ -124,10 +124,10 @@
             () => {
               if (box) box.clear();
               ibidem.setFilters({ [key]: null });
-              // The chip is gone; the focus goes to the next one, or to where filters are made.
+              // The chip is gone: focus the next one, or the search box.
               (place.querySelector("button") || (box && box.input) || document.getElementById("main")).focus();
             },
-            { class: "chip", "aria-label": `take away: ${shownValue(key, value)}` },
+            { class: "chip", "aria-label": `remove filter: ${shownValue(key, value)}` },
           ),
         ),
         active.length > 1 &&
@@ -149,7 +149,7 @@
     const listed = h("ul", null);
     const choose = (value) => ibidem.setFilters({ [key]: String(ibidem.state.filters[key]) === String(value) ? null : value });
     let isOpen = false;
-    // Buttons stay as they are when one is chosen, so that the focus does, too.
+    // Choosing a button does not rebuild the list, so the focus stays.
     const show = () =>
       listed.querySelectorAll("[data-value]").forEach((each) => {
         const chosen = ibidem.shown(ibidem.state.filters[key] ?? "").toLowerCase();
@@ -188,13 +188,13 @@
     return { element: h("section", null, h("h2", null, NAMES[key]), about && h("p", { class: "about" }, about), listed), show };
   }
 
-  // Verdicts, with those pairs that have none yet; null where nobody has judged and nobody can.
+  // Verdicts, and the pairs without one; null if there are none and none can be given.
   function verdictFacet(found, nPairs, mayJudge) {
     const judged = found.filter((each) => each.value !== "none");
     const nJudged = judged.reduce((sum, each) => sum + each.n_pairs, 0);
     if (!nJudged && !mayJudge) return null;
     const open = { value: "none", label: NOT_JUDGED, n_pairs: Math.max(0, nPairs - nJudged) };
-    return facet("verdict", [open, ...judged], `${number(nJudged)} of ${many(nPairs, "pair")} judged`);
+    return facet("verdict", [open, ...judged], `${number(nJudged)} of ${many(nPairs, "pair")} have a verdict`);
   }
 
   function facets(found, source, summary) {
@@ -230,7 +230,7 @@
     const show = () =>
       put(
         place,
-        "This table as ",
+        "Download as ",
         ["csv", "json"].flatMap((kind, at) => [
           at ? " or " : "",
           h("a", { href: source.download("pairs", kind, ibidem.state.filters), download: `pairs.${kind}` }, kind.toUpperCase()),
@@ -269,7 +269,7 @@
           "p",
           { class: "lead" },
           ibidem.isCluster(summary) ? "Every pair of duplicates" : "Every pair that shares a passage",
-          "; the most telling first, unless a column is chosen.",
+          ", most telling first. Click a column to sort.",
         ),
       ),
       h(
@@ -302,7 +302,7 @@
         active.show();
       }
     };
-    // Beside the search box, not in its place: perhaps only what stands in it has to be changed.
+    // Below the search box, not instead of it: perhaps only its content has to be changed.
     const failed = (error) => ibidem.showProblem(trouble, error);
     const listen = () => refresh().catch(failed);
     ibidem.state.listeners.add(listen);

@@ -1,9 +1,9 @@
-// A pane: one text with its passages, each with its number and its hue, changed words underlined, boilerplate grey.
+// A pane: one text with its passages, numbered and coloured, changed words underlined, boilerplate grey.
 (function (ibidem) {
   "use strict";
 
   const { h, hue } = ibidem;
-  // Above so many passages their numbers are no stops of the tab key: the list and the keys n and p lead through them.
+  // With more passages, the tab key skips their numbers; the list and the keys n and p still reach them.
   const MAX_STOPS = 100;
 
   function numberBadge(passage, says, isStop) {
@@ -70,7 +70,7 @@
       { class: "text", tabindex: "0", role: "region", "aria-label": label, lang: "", dir: "auto" },
       ibidem.marked(text, ibidem.stretches(spans, text.boilerplate), decorate),
     );
-    if (!text.segments.length) body.append(h("p", { class: "nothing" }, "The text is not at hand."));
+    if (!text.segments.length) body.append(h("p", { class: "nothing" }, "The text is not available."));
     let current = null;
 
     body.addEventListener("click", (event) => {
@@ -79,9 +79,9 @@
       if (badge) {
         chosen(Number(badge.dataset.passage));
       } else if (mark && !String(window.getSelection())) {
-        // Where passages overlap, one click after the other goes through them.
-        const held = [Number(mark.dataset.in), ...(mark.dataset.also || "").split(" ").filter(Boolean).map(Number)];
-        chosen(held[(held.indexOf(current) + 1) % held.length]);
+        // Where passages overlap, each click chooses the next one.
+        const here = [Number(mark.dataset.in), ...(mark.dataset.also || "").split(" ").filter(Boolean).map(Number)];
+        chosen(here[(here.indexOf(current) + 1) % here.length]);
       }
     });
 

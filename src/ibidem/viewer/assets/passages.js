@@ -1,10 +1,10 @@
-// Passages of a pair in words, as a table of places, and row by row for paper.
+// Passages of a pair in words, as a table of positions, and row by row for printing.
 (function (ibidem) {
   "use strict";
 
   const { h, put, number, many, badge, name, origin } = ibidem;
 
-  // Where a passage lies in the text of one side, "a" or "b".
+  // Where a passage is in the text of one side, "a" or "b".
   const spanOf = (side, passage) => ({
     number: passage.number,
     start: passage[`${side}_start`],
@@ -32,7 +32,7 @@
     ];
     const table = h(
       "table",
-      { class: "small", "aria-label": "Where the passages lie" },
+      { class: "small", "aria-label": "Positions of the passages" },
       h(
         "thead",
         null,
@@ -48,11 +48,11 @@
         passages.map((passage) => h("tr", null, row(passage))),
       ),
     );
-    const region = { class: "scrolling positions", tabindex: "0", role: "region", "aria-label": "Places of the passages" };
+    const region = { class: "scrolling positions", tabindex: "0", role: "region", "aria-label": "Positions of the passages" };
     return h("div", region, table);
   }
 
-  // Whether two passages are the same place of a text; such are not striped.
+  // Whether two passages are at the same place in a text; those are not striped.
   function lieTogether(side, passages, one, other) {
     const [first, second] = [one, other].map((wanted) =>
       spanOf(
@@ -80,8 +80,8 @@
       { class: "legend" },
       "Choose a passage to see it in both texts.",
       isChanged && [" ", h("u", null, "Underlined"), " words differ."],
-      isStriped && [" ", h("span", { class: "several hue0" }, "Striped"), " text lies in several passages."],
-      isGrey && [" ", h("span", { class: "boilerplate" }, "Grey"), " text stands in so many documents that it is not counted."],
+      isStriped && [" ", h("span", { class: "several hue0" }, "Striped"), " text is in several passages."],
+      isGrey && [" ", h("span", { class: "boilerplate" }, "Grey"), " text appears in so many documents that it is not counted."],
     );
   }
 
@@ -112,7 +112,7 @@
     );
   }
 
-  // On paper, aligned passages stand row by row; made only when the page is printed, as it doubles the text.
+  // In print, aligned passages are shown row by row; made only for printing, as it doubles the text.
   function printed(answer, sides) {
     const element = h("div", { class: "print-rows" });
     const make = () => {

@@ -6,7 +6,7 @@
   const SURROGATE = /[\ud800-\udbff][\udc00-\udfff]/g;
   const indexes = new WeakMap();
 
-  // Of each segment: how many characters it has, and where those lie that take two units (most texts have none).
+  // For each segment: its number of characters, and the positions of those that take two units (most texts have none).
   function indexed(segment) {
     let index = indexes.get(segment);
     if (!index) {
@@ -43,7 +43,7 @@
 
   const endOf = (segment) => segment.start + indexed(segment).nChars;
 
-  // Returns the characters from `start` to `end` of a text, as far as they are at hand.
+  // Returns the characters of a text from `start` to `end`, as far as they are available.
   function slice(text, start, end) {
     return text.segments
       .filter((segment) => segment.start < end && endOf(segment) > start)
@@ -85,9 +85,9 @@
     return parts;
   }
 
-  // Returns the stretches of a text that lie in passages or in boilerplate, in reading order, without overlap. Where passages
-  // overlap, the one that begins last is shown, so that one inside another is seen; the others are named with it.
-  // `spans`: { number, start, end, changes }.
+  // Returns the parts of a text in passages or boilerplate, in reading order, without overlap. Where passages overlap, the one
+  // that begins last is shown, so that a passage inside another stays visible; the others are listed with it. `spans`: {
+  // number, start, end, changes }.
   function stretches(spans, boilerplate) {
     const events = [];
     const changes = [];

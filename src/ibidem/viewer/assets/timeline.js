@@ -1,4 +1,4 @@
-// The flow over time: rows for the chart with a lane for each group and a curve from the earlier to the later document.
+// The flow over time: rows for a chart with a lane per group and curves from the earlier to the later document.
 (function (ibidem) {
   "use strict";
 
@@ -19,7 +19,7 @@
     return `${named(from)} (${whereFrom(from)})\n${joint} ${named(to)} (${whereFrom(to)})\n${shared}`;
   }
 
-  // A name with its middle left out, where it is too long: names often differ at their ends.
+  // A name, its middle left out if it is too long: names often differ at their ends.
   function shortened(name, most) {
     const letters = Array.from(name);
     if (letters.length <= most) return name;
@@ -30,7 +30,7 @@
       .trimEnd()}…${letters.slice(-nEnd).join("").trimStart()}`;
   }
 
-  // What stands beside the lanes: their names, or their ids where names cannot be told apart; no two are the same.
+  // The labels of the lanes: names, or ids where names are the same. No two labels are equal.
   function labelsOf(lanes, most) {
     const count = (labels) => labels.reduce((seen, label) => seen.set(label, (seen.get(label) || 0) + 1), new Map());
     const names = lanes.map((lane) => shortened(lane.name, most));
@@ -40,7 +40,7 @@
     return labels.map((label, at) => (nLabelled.get(label) > 1 ? `${at + 1}. ${label}` : label));
   }
 
-  // The lanes that hold most, in the order in which they first appear; the rest share one.
+  // The lanes that share most, in the order of their first document; the rest are merged into one.
   function lanesOf(pairs, laneKey, laneName) {
     const lanes = new Map();
     for (const pair of pairs) {
@@ -60,7 +60,7 @@
     return { kept, places, nOther: bySize.length - kept.length, nAll: bySize.length };
   }
 
-  // Leaves and reaches the lanes level; within one lane it makes a bow, the higher the longer it takes.
+  // Curves leave and reach lanes horizontally; within one lane they make an arc, higher for longer times.
   function curve(fromTime, toTime, fromLane, toLane, allTime) {
     const height = fromLane === toLane ? Math.min(0.7, 0.8 * Math.sqrt((toTime - fromTime) / allTime)) : 0;
     return Array.from({ length: N_STEPS + 1 }, (_, step) => {
@@ -71,8 +71,8 @@
     });
   }
 
-  // Returns the data sets of the chart, and what has to be said beside it. Names of lanes are made harmless here, as the chart
-  // draws them by itself.
+  // Returns the data sets of the chart and the figures for the text beside it. Unsafe characters in lane names are replaced
+  // here, as the chart draws them itself.
   function timeline(pairs, hasGroups, mostLetters) {
     const laneKey = (side) => (hasGroups ? `g${side.group || ""}` : side.document);
     const laneName = (side) => (hasGroups ? side.group || "no group" : named(side));
@@ -81,7 +81,7 @@
     const laneOf = (side) => places.get(laneKey(side)) ?? kept.length;
     const ofDocument = new Map();
     const ofLane = new Map();
-    const held = (map, key, pair) => map.set(key, (map.get(key) || new Set()).add(pair));
+    const addPair = (map, key, pair) => map.set(key, (map.get(key) || new Set()).add(pair));
     const data = { lanes: [], ordered: [], unordered: [], heads: [], dots: [] };
     const dots = new Map();
     const times = dated.flatMap((pair) => [instant(pair.a), instant(pair.b)]);
@@ -92,8 +92,8 @@
       const [start, end] = [instant(from), instant(to)];
       const isOrdered = pair.direction !== "unknown" && start !== end;
       for (const side of [from, to]) {
-        held(ofDocument, side.document, pair.pair);
-        held(ofLane, laneOf(side), pair.pair);
+        addPair(ofDocument, side.document, pair.pair);
+        addPair(ofLane, laneOf(side), pair.pair);
         dots.set(side.document, {
           document: side.document,
           time: instant(side),
@@ -117,7 +117,7 @@
     if (nOther)
       data.lanes.push({ at_lane: kept.length, lane: kept.length, name: OTHER, says: `${many(nOther, "other")}, in one lane` });
     const isDrawn = new Set([...data.ordered, ...data.unordered].map((point) => point.pair));
-    // Which pairs belong to what is pointed at: a curve, a document or a lane.
+    // The pairs that belong to the curve, document or lane under the pointer.
     const pairsOf = (row) => {
       if (row.pair !== undefined) return isDrawn.has(row.pair) ? [row.pair] : [];
       if (row.document !== undefined) return [...(ofDocument.get(row.document) || [])];

@@ -1,4 +1,4 @@
-// A verdict on a pair, with a note: only where the app may write it down.
+// A verdict on a pair, with a note: only if the app can save it.
 (function (ibidem) {
   "use strict";
 
@@ -27,11 +27,11 @@
         Object.assign(pair, { verdict: now.verdict, note: now.note });
         said.textContent = "saved";
       } catch (error) {
-        said.textContent = ibidem.told(error);
+        said.textContent = ibidem.fullMessage(error);
       }
     }
 
-    // Choosing the same verdict again takes it back.
+    // Choosing the same verdict again removes it.
     function choose(value) {
       current = current === value ? null : value;
       show();

@@ -8,7 +8,7 @@
   const DAY = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
   const CLOCK = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", hour: "2-digit", minute: "2-digit" });
 
-  // Pairs of near-duplicates have no passages until one of them is opened; how alike they are is known of all.
+  // Pairs of near-duplicates have no passages until one is opened; their similarity is always known.
   const isCluster = (summary) => summary.verb === "cluster";
   const isJudged = (summary) => (summary.facets.verdicts || []).some((each) => each.verdict && each.n_pairs);
 
@@ -25,12 +25,16 @@
   const many = (count, noun, nouns) => `${number(count)} ${count === 1 ? noun : nouns || `${noun}s`}`;
   const are = (count) => (count === 1 ? "is" : "are");
 
-  // How many of those that this report holds, where it does not hold all that there were.
+  // A count, and how many are in this report if it does not contain all.
   function ofEmbedded(counted, nHere, nAll, verb) {
     return nHere < nAll ? `${counted} of the ${number(nHere)} in this report (${number(nAll)} were ${verb})` : counted;
   }
 
-  // A share as a percentage; what is not all and not nothing never reads as "100 %" or "0 %".
+  // A text is called a duplicate only if nearly all of it is known: the verdict `duplicated` needs just a few sentences.
+  const isNearlyAll = ({ duplicated, n_known: nKnown, n_common: nCommon = 0, n_sentences: nSentences }) =>
+    duplicated && nKnown + nCommon >= 0.9 * nSentences;
+
+  // A share as a percentage; only all reads as "100 %", and only nothing as "0 %".
   function percent(share) {
     if (isMissing(share)) return "–";
     if (share > 0 && share < 0.005) return "<\u00a01\u00a0%";
@@ -48,7 +52,7 @@
     return isWholeDay ? DAY.format(date) : `${DAY.format(date)}, ${CLOCK.format(date)}`;
   }
 
-  // How far two times lie apart: in minutes and hours where days would say little.
+  // The time between two moments, in minutes or hours if it is short.
   function apart(value) {
     if (isMissing(value)) return "–";
     if (value === 0) return "same time";
@@ -60,12 +64,12 @@
     return `${number(whole)} ${whole === 1 ? "day" : "days"}`;
   }
 
-  // A message as a sentence, so that the next one can follow it.
+  // A message as a sentence, so that another can follow.
   function sentence(text) {
     const said = String(text || "").trim();
     return !said || /[.!?…:]["”’)]?$/.test(said) ? said : `${said}.`;
   }
-  const told = (error) => [error.message, error.nextStep].filter(Boolean).map(sentence).join(" ");
+  const fullMessage = (error) => [error.message, error.nextStep].filter(Boolean).map(sentence).join(" ");
 
   function bytes(value) {
     if (isMissing(value)) return "";
@@ -75,13 +79,13 @@
 
   const named = (one) => one.title || one.id;
 
-  // A name whose direction of writing touches nothing around it, with the whole of it at hand where it is cut.
+  // A name whose writing direction does not affect its surroundings; the full name is in its title.
   function name(one, attributes) {
     const title = one.title ? `${one.title} (${one.id})` : one.id;
     return h("bdi", { class: "name", title, ...attributes }, named(one));
   }
 
-  // What stands below a name: its group, its time, and its id if the name is a title.
+  // The line below a name: group, time, and the id if the name is a title.
   function origin(one) {
     const parts = [];
     if (one.group) parts.push(h("bdi", null, one.group));
@@ -94,7 +98,7 @@
     );
   }
 
-  // A share as a little bar and as a number.
+  // A share as a small bar and a number.
   function bar(share) {
     if (isMissing(share)) return h("span", { class: "share", title: "not known" }, "–");
     const filled = h("span", { class: "filled", styles: { width: `${Math.round((share || 0) * 100)}%` } });
@@ -115,12 +119,13 @@
     many,
     are,
     ofEmbedded,
+    isNearlyAll,
     percent,
     similarity,
     time,
     apart,
     sentence,
-    told,
+    fullMessage,
     bytes,
     named,
     name,

@@ -1,9 +1,9 @@
-"""Who may have a connection: so many in all, so many for one address, and newcomers before those who only wait.
+"""Limits on connections: in total and per address; connections that only wait make room for new ones.
 
-A connection is *known* from its first request that may pass (`Guard`); until then anyone may have opened it. Where there are
-too many, the unknown one that has been there longest makes room. So thousands of half-sent requests keep nobody out: whoever
-sends a whole request at once is known before the turn comes to it. Known ones are never closed for others; if all are known,
-the newcomer is refused. The last places are for this machine.
+A connection is *known* once it has sent a request that is allowed (`Guard`). When there are too many, the oldest unknown
+connection is dropped. So thousands of half-sent requests lock nobody out: a client that sends a whole request at once becomes
+known before its turn to be dropped. Known connections are never closed for others; if all are known, the new one is refused.
+The last places are reserved for this machine.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from ibidem.errors import ResourceError
 
 try:
     import resource
-except ModuleNotFoundError:  # not on Windows, where files are not limited either
+except ModuleNotFoundError:  # not on Windows, which has no such limit
     resource = None  # type: ignore[assignment]
 
 _MOST = 400
-_MOST_OF_ONE_ADDRESS = 200  # behind a server that encrypts, all clients share its address
+_MOST_OF_ONE_ADDRESS = 200  # behind a TLS proxy, all clients share its address
 _FOR_THIS_MACHINE = 16
 _FEWEST = 16
-_OTHER_FILES = 64  # the index, SQLite and what threads open
-_AT_ONCE = 8  # so few that whoever sends a request at once is read before many others are accepted
-_ROUNDS = 4  # from when a connection is accepted until it is admitted, and from when it is dropped until its file is closed
+_OTHER_FILES = 64  # for the index, SQLite and threads
+_AT_ONCE = 8  # few enough to read a prompt client's request before accepting many others
+_ROUNDS = 4  # from accepting to admitting a connection, and from dropping it to closing its file
 
 Client = tuple[str, int]
-PEER = "ibidem.peer"  # in a scope: the client of the connection; behind a proxy, "client" is whom it speaks for
+PEER = "ibidem.peer"  # in a scope: the connected peer; behind a proxy, "client" is the original client
 
 
 class Connection(Protocol):
-    """What is admitted."""
+    """A connection that can be admitted."""
 
     def drop(self) -> None:
         """Close at once."""
@@ -44,7 +44,7 @@ class Connection(Protocol):
 
 @dataclass(frozen=True)
 class Limits:
-    """Numbers of connections; `at_once` are accepted before those that are there are looked at again."""
+    """Numbers of connections; `at_once` are accepted before open ones are served again."""
 
     most: int = _MOST
     most_of_one_address: int = _MOST_OF_ONE_ADDRESS
@@ -53,7 +53,7 @@ class Limits:
 
 
 def limits_of_process() -> Limits:
-    """Return the limits, smaller where the process may open few files (`ulimit -n`); raise where these are too few."""
+    """Return the limits, lowered if the process may open few files (`ulimit -n`); raise if those are too few."""
     if resource is None:
         return Limits()
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -71,11 +71,11 @@ def limits_of_process() -> Limits:
 
 
 class Admission:
-    """The connections that are open. To be used from one thread, that of the event loop."""
+    """The open connections. Use it only from the thread of the event loop."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self._unknown: dict[Client, Connection] = {}  # in the order in which they came
+        self._unknown: dict[Client, Connection] = {}  # oldest first
         self._known: dict[Client, Connection] = {}
         self._n_of: defaultdict[str, int] = defaultdict(int)
 
@@ -83,7 +83,7 @@ class Admission:
         return len(self._unknown) + len(self._known)
 
     def admit(self, client: Client, connection: Connection) -> bool:
-        """Take a connection up, perhaps in the place of another; False if there is no place for it."""
+        """Admit a connection, dropping another one if needed; return False if there is no room."""
         address = client[0]
         if self._n_of.get(address, 0) >= self.limits.most_of_one_address and not self._make_room(address):
             return False
@@ -95,12 +95,12 @@ class Admission:
         return True
 
     def know(self, client: Client | None) -> None:
-        """Note that a request of this client may pass."""
+        """Note that this client has sent an allowed request."""
         if client is not None and (connection := self._unknown.pop(client, None)) is not None:
             self._known[client] = connection
 
     def release(self, client: Client) -> None:
-        """Forget a connection that is closed."""
+        """Forget a closed connection."""
         if self._unknown.pop(client, None) is None and self._known.pop(client, None) is None:
             return
         self._n_of[client[0]] -= 1
@@ -108,7 +108,7 @@ class Admission:
             del self._n_of[client[0]]
 
     def _make_room(self, address: str | None) -> bool:
-        """Drop the oldest unknown connection of an address; False if there is none."""
+        """Drop the oldest unknown connection of an address; return False if there is none."""
         oldest = next(self._unknown_of(address), None)
         if oldest is None:
             return False
@@ -121,7 +121,7 @@ class Admission:
         return (client for client in self._unknown if client[0] == address)
 
     def _busiest(self) -> str | None:
-        """Return the address with the most unknown connections: who floods is the first to lose some."""
+        """Return the address with the most unknown connections: a flood loses its own connections first."""
         counts: defaultdict[str, int] = defaultdict(int)
         for address, _ in self._unknown:
             counts[address] += 1

@@ -1,4 +1,4 @@
-"""How answers are written: JSON, whole or as it is made, and packed for those who accept it."""
+"""Responses: JSON, whole or streamed, compressed for clients that accept it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _LEAST_PACKED_BYTES = 2000
-_LEAST_THREAD_BYTES = 1 << 14  # less is packed before a thread would have begun
+_LEAST_THREAD_BYTES = 1 << 14  # less is compressed before a thread would start
 _LEVEL, _AS_GZIP = 2, 31
-_STREAM_OF_EVENTS = "text/event-stream"  # packed, an event would wait for the next ones
+_STREAM_OF_EVENTS = "text/event-stream"  # compression would delay events
 
 
 def to_json(content: Any) -> str:
-    """Return content as JSON on one line. What is not JSON (NaN, infinities) is an error rather than a surprise for readers."""
+    """Return content as JSON on one line. What is not JSON (NaN, infinities) is an error."""
     return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 class JsonAnswer(Response):
-    """A response of JSON.
+    """A JSON response.
 
     Routes return it directly: the shapes in `shapes.py` are what the OpenAPI description promises, the tests compare the two,
-    and no answer pays for being validated.
+    and no answer is slowed down by validation.
     """
 
     media_type = "application/json"
@@ -38,10 +38,10 @@ class JsonAnswer(Response):
 
 
 class GeneratedAnswer(StreamingResponse):
-    """A response that is sent as it is made.
+    """A response that is streamed as it is generated.
 
-    Its generator is closed when the response ends, also by a client that is gone: left to the garbage collector, what it
-    occupies would be free some time later.
+    Its generator is closed as soon as the response ends, even if the client is gone, and does not wait for the garbage
+    collector.
     """
 
     def __init__(self, pieces: Generator[str, None, None] | AsyncGenerator[str, None], **options: Any) -> None:
@@ -60,16 +60,16 @@ class GeneratedAnswer(StreamingResponse):
 
 
 class Packing:
-    """Packs by gzip what is long enough, for those who accept it; what has been packed already stays as it is.
+    """Compresses long responses with gzip for clients that accept it, unless they are already compressed.
 
-    It works in threads: ten megabytes take a tenth of a second, in which nobody else would be answered.
+    It works in threads: ten megabytes take a tenth of a second, which would block all other requests.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; pack its answer on the way back."""
+        """Pass a request on and compress its response."""
         if scope["type"] != "http" or "gzip" not in Headers(scope=scope).get("accept-encoding", ""):
             await self._app(scope, receive, send)
             return
@@ -77,7 +77,7 @@ class Packing:
 
 
 class _Packed:
-    """One answer. Its head waits for the first part of the body, which says whether packing is worth it."""
+    """One response. Its headers wait for the first part of the body, which decides whether to compress."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -85,7 +85,7 @@ class _Packed:
         self._packer: zlib._Compress | None = None
 
     async def send(self, message: Message) -> None:
-        """Send a part of the answer."""
+        """Send a part of the response."""
         if message["type"] == "http.response.start":
             self._head = message
             return

@@ -1,4 +1,4 @@
-"""The one shape of every error that the API answers with, and how everything that goes wrong becomes it."""
+"""The shape of every API error, and how exceptions are turned into it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ibidem.viewer.server.answers import JsonAnswer
 LOG = logging.getLogger("ibidem.web")
 
 _CODES = {400: "invalid", 401: "unauthorised", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
-# The nearest class in the tree of errors counts; what is none of these is not the caller's fault.
+# The nearest class in the hierarchy counts; anything else is not the caller's fault.
 _OF_OURS: dict[type[IbidemError], tuple[int, str]] = {
     IndexLockedError: (409, "locked"),
     KnownIdError: (409, "known_id"),
@@ -35,12 +35,12 @@ _OF_OURS: dict[type[IbidemError], tuple[int, str]] = {
     InputError: (422, "invalid"),
     ResourceError: (503, "unavailable"),
 }
-_NO_THREAD = "can't start new thread"  # what Python says when memory, or the number of processes, is used up
+_NO_THREAD = "can't start new thread"  # Python's message when memory or the process limit is exhausted
 _MOST_PROBLEMS = 5
 
 
 class ApiError(HTTPException):
-    """An answer that is an error. `code` is for programs, `message` and `next_step` are for people."""
+    """An error response. `code` is for programs; `message` and `next_step` are for people."""
 
     def __init__(
         self, status: int, code: str, message: str, next_step: str | None = None, headers: Mapping[str, str] | None = None
@@ -52,30 +52,30 @@ class ApiError(HTTPException):
 
 
 def invalid(message: str, next_step: str | None = None) -> ApiError:
-    """Return the error for a request whose values do not hold."""
+    """Return the error for a request with invalid values."""
     return ApiError(422, "invalid", message, next_step)
 
 
 def not_found(message: str) -> ApiError:
-    """Return the error for a thing that is not there."""
+    """Return the error for something that does not exist."""
     return ApiError(404, "not_found", message)
 
 
 def error_answer(error: ApiError) -> JsonAnswer:
-    """Return an error as the response to send."""
+    """Return an error as a response."""
     content = {"status": error.status_code, "code": error.code, "message": error.message, "next_step": error.next_step}
     return JsonAnswer({"error": content}, error.status_code, error.headers)
 
 
 def as_api_error(problem: BaseException) -> ApiError:
-    """Return what is answered for anything that was raised. What nobody foresaw is logged, and not shown."""
+    """Return the API error for an exception. An unexpected one is logged, and its details are not shown."""
     if isinstance(problem, ApiError):
         return problem
     if isinstance(problem, RequestValidationError):
         return invalid(_in_words(problem.errors()))
     if isinstance(problem, HTTPException):
         code = _CODES.get(problem.status_code, "invalid" if problem.status_code < 500 else "unavailable")
-        message = {404: "there is nothing at this address", 405: "this address does not take that method"}
+        message = {404: "there is nothing at this address", 405: "this address does not support that method"}
         said = message.get(problem.status_code, str(problem.detail))
         return ApiError(problem.status_code, code, said, None, problem.headers)
     if isinstance(problem, IbidemError):
@@ -90,7 +90,7 @@ def as_api_error(problem: BaseException) -> ApiError:
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Make an app answer everything that its routes raise in the one shape."""
+    """Make an app answer every exception of its routes as an API error."""
 
     async def answer(request: Request, problem: Exception) -> JsonAnswer:
         return error_answer(as_api_error(problem))
@@ -100,7 +100,7 @@ def handle_errors(app: FastAPI) -> None:
 
 
 def _in_words(problems: Any) -> str:
-    """Say what is wrong with the values of a request, one clause a value."""
+    """Describe what is wrong with the values of a request, one clause per value."""
     clauses = [_clause(problem) for problem in problems[:_MOST_PROBLEMS]]
     more = len(problems) - len(clauses)
     return "; ".join(clauses) + (f"; and {more:,} more" if more else "")
@@ -116,7 +116,7 @@ def _clause(problem: Mapping[str, Any]) -> str:
         return "the body must be a JSON object, with content type application/json"
     said = {
         "missing": "is missing",
-        "extra_forbidden": "is not known here; see /api/v1/openapi.json",
+        "extra_forbidden": "is not a known parameter; see /api/v1/openapi.json",
         "string_type": "must be text",
         "int_type": "must be a whole number",
         "int_parsing": "must be a whole number",

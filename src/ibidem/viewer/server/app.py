@@ -1,4 +1,4 @@
-"""The app: its routes, the page, and what every request passes first."""
+"""The app: its routes, the page, and the middleware that every request passes."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from ibidem.viewer.server.security import Access, Guard
 from ibidem.viewer.server.served import Served
 
 API = "/api/v1"
-# Enough for short requests not to wait behind a few long ones, and few enough not to fight for Python's lock.
+# Enough that short requests do not wait behind a few long ones, and few enough not to compete for Python's lock.
 THREADS = 8
 _DESCRIPTION = """What `ibidem serve` answers: the passages that documents share, and what a new text shares with an index.
 
-Times are ISO 8601 in UTC, offsets count characters (code points) of a text, half open, shares lie between 0 and 1, and what is
-missing is null. Collections come in pages: `next` of a page is the `cursor` of the following one. Whole tables are at the same
+Times are ISO 8601 in UTC, offsets count characters (code points) of a text, half open, shares are between 0 and 1, and missing
+values are null. Collections come in pages: `next` of a page is the `cursor` of the following one. Whole tables are at the same
 addresses with `.csv` or `.json`. Every error has the shape `Error`."""
 _ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": shapes.Error, "description": "What went wrong."}}
 _LEAST_PACKED_BYTES = 1000
 
 
 def make_app(served: Served, access: Access, streams: Streams | None = None, admission: Admission | None = None) -> FastAPI:
-    """Return the app over what is served. Streams end when `streams` is stopped, at the latest with the app.
+    """Return the app. Streams end when `streams` is stopped, at the latest with the app.
 
-    `admission` learns which connections send requests that may pass.
+    `admission` learns which connections send allowed requests.
     """
     streams = streams or Streams(served.log)
 
@@ -58,7 +58,7 @@ def make_app(served: Served, access: Access, streams: Streams | None = None, adm
         description=_DESCRIPTION,
         lifespan=lifespan,
         openapi_url=f"{API}/openapi.json",
-        # The pages that FastAPI has for the description load scripts from elsewhere.
+        # FastAPI's own pages for the description load third-party scripts.
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -70,14 +70,14 @@ def make_app(served: Served, access: Access, streams: Streams | None = None, adm
     app.include_router(page_routes(served))
     handle_errors(app)
     app.add_middleware(Packing)
-    # The last one added is the first to be asked.
+    # The last middleware added runs first.
     app.add_middleware(Guard, access=access, admission=Admission() if admission is None else admission)
     return app
 
 
 @dataclass(frozen=True)
 class _File:
-    """A file of the page. It is made once, and browsers ask only whether it is still the same."""
+    """A file of the page. It is built once; browsers revalidate it."""
 
     media_type: str
     content: bytes
@@ -87,7 +87,7 @@ class _File:
 
 @lru_cache(maxsize=1)
 def page_files() -> Mapping[str, _File]:
-    """Return the files of the page by name, ready to be sent. The first call takes a second."""
+    """Return the files of the page by name, ready to send. The first call takes a second."""
     return {name: _file(media_type, content) for name, (media_type, content) in assets().items()}
 
 
@@ -99,7 +99,7 @@ def page_routes(served: Served) -> APIRouter:
     def page() -> _File:
         return _file("text/html", app_page(served.summary()["title"]))
 
-    # Not in threads: what is ready does not wait behind those who read.
+    # Not in threads: files that are ready must not wait behind slow requests.
     @routes.get("/")
     async def show(request: Request) -> Response:
         return _send(page(), request)

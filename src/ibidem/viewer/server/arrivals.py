@@ -1,4 +1,4 @@
-"""Documents that arrive: added to the index, kept in a log, and sent on as events."""
+"""New documents: added to the index, recorded in a log, and sent to listeners as events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ibidem.viewer.server.api_errors import ApiError, invalid
 from ibidem.viewer.server.text_check import covered_share, excerpt_of
 
 MOST_KEPT = 100_000
-_TRIM_AT = MOST_KEPT // 100  # rows over the limit; trimming each time would cost more than it gives
+_TRIM_AT = MOST_KEPT // 100  # rows above the limit before trimming, so that it is rare
 _ROWS_AT_ONCE = 500
 _BUSY_SECONDS = 10.0
 _SCHEMA = """
@@ -37,13 +37,13 @@ _EVENTS_AT_ONCE = 100
 
 
 class ArrivalLog:
-    """The last hundred thousand arrivals by rising number, kept in SQLite beside the index.
+    """The last hundred thousand arrivals by number, in an SQLite file beside the index.
 
-    Any thread may use it; `listen` wakes those who wait for news.
+    Any thread may use it; `listen` registers a callback for new arrivals.
     """
 
     def __init__(self, path: Path | None) -> None:
-        """Open the log, or make it; without a path, or where nothing can be written, it lasts as long as the process."""
+        """Open or create the log; without a path or a writable folder it lasts as long as the process."""
         self._mutex = threading.Lock()
         self._listeners: list[Callable[[], None]] = []
         self._connection = _connect(path)
@@ -54,7 +54,7 @@ class ArrivalLog:
             self._connection.close()
 
     def append(self, arrivals: Iterable[dict[str, Any]], tail: tuple[str, str, int] | None = None) -> list[dict[str, Any]]:
-        """Store arrivals, and with them how far a file was read: (path, file, offset). Return them with their numbers."""
+        """Store arrivals together with how far a file was read: (path, file, offset). Return them with their numbers."""
         stored = []
         with self._mutex, self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -73,7 +73,7 @@ class ArrivalLog:
         return stored
 
     def page(self, after: int | None, limit: int) -> dict[str, Any]:
-        """Return arrivals after that number, oldest first; without a number, the last ones, oldest first too."""
+        """Return arrivals after a number, oldest first; without a number, the latest ones, also oldest first."""
         with self._mutex:
             total = self._count()
             items = self._last(limit) if after is None else self._after(after, limit + 1)
@@ -100,13 +100,13 @@ class ArrivalLog:
             number = some[-1]["arrival"]
 
     def read_until(self, path: str) -> tuple[str, int] | None:
-        """Return which file lay at a path that is followed, and how far it was read."""
+        """Return which file was at a followed path, and how far it was read."""
         with self._mutex:
             row = self._connection.execute("SELECT file, offset FROM tails WHERE path = ?", (path,)).fetchone()
         return None if row is None else (row[0], row[1])
 
     def listen(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Have `tell` called, in any thread, when something came; returns the call that ends this."""
+        """Call `tell`, from any thread, at each arrival; return a function that stops this."""
         self._listeners.append(tell)
 
         def stop() -> None:
@@ -116,7 +116,7 @@ class ArrivalLog:
         return stop
 
     def _count(self) -> int:
-        # Numbers rise by one and only the oldest go, so that no row has to be counted.
+        # Numbers increase by one and only the oldest rows are deleted, so no rows have to be counted.
         row = self._connection.execute("SELECT min(arrival), max(arrival) FROM arrivals").fetchone()
         return 0 if row[0] is None else int(row[1] - row[0] + 1)
 
@@ -137,10 +137,10 @@ def _connect(path: Path | None) -> sqlite3.Connection:
     if path is not None:
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
-            # FULL: what was answered as logged is on disk. Arrivals come one by one or in batches, so that costs little.
+            # FULL: an acknowledged arrival is on disk. Arrivals come in batches or one by one, so this costs little.
             connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; {_SCHEMA}")
             return connection
-        except sqlite3.OperationalError:  # a folder that is not ours to write in: the log is lost at the end
+        except sqlite3.OperationalError:  # the folder is not writable: the log lasts as long as the process
             connection.close()
         except sqlite3.DatabaseError as problem:
             connection.close()
@@ -153,14 +153,14 @@ def _connect(path: Path | None) -> sqlite3.Connection:
 
 
 def now() -> str:
-    """Return the time of arrival."""
+    """Return the current time, as arrivals record it."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Adder:
-    """Adds documents to the index, one at a time: each is looked up among everything before it, added, and logged.
+    """Adds documents to the index one at a time: each is checked against everything before it, added, and logged.
 
-    Others wait for a while; then the answer is that the index is locked.
+    Other callers wait for a while; then they learn that the index is locked.
     """
 
     def __init__(self, index: Index, log: ArrivalLog) -> None:
@@ -168,12 +168,12 @@ class Adder:
         self._mutex = threading.Lock()
 
     def add(self, document: Document) -> dict[str, Any]:
-        """Check and add a document; return the arrival. It is on disk for good when this returns."""
+        """Check and add a document; return the arrival. It is durable on disk when this returns."""
         if not self._mutex.acquire(timeout=_MOST_WAIT_SECONDS):
             raise ApiError(409, "locked", "other documents are being added", "Try again later.")
         try:
             if document.id in self._index:
-                raise KnownIdError(f"a document of the id {document.id!r} is in the index already", "Send it under another id.")
+                raise KnownIdError(f"the index already has a document with the id {document.id!r}", "Send it under another id.")
             (arrival,) = self._index.watch([document], html=False, main_content=False)
             if arrival.verdict is None:
                 raise invalid(arrival.skipped.reason if arrival.skipped else "the document cannot be added")
@@ -199,9 +199,9 @@ class Adder:
 
 
 class Streams:
-    """Arrivals as they come, as Server-Sent Events, for a limited number of listeners.
+    """Arrivals as Server-Sent Events for a limited number of listeners.
 
-    A listener that reads slowly reads the log later, and fills no memory.
+    A slow listener catches up from the log and uses no memory.
     """
 
     def __init__(self, log: ArrivalLog) -> None:
@@ -211,13 +211,13 @@ class Streams:
         self._is_stopped = False
 
     def open(self, after: int | None) -> AsyncGenerator[str, None]:
-        """Return the events after that number, and all to come; without a number, those to come."""
+        """Return the events after a number and all future ones; without a number, only future ones."""
         if self._n_listeners >= MOST_LISTENERS:
-            raise ApiError(503, "busy", f"there are {MOST_LISTENERS} listeners already", "Close another page and try again.")
+            raise ApiError(503, "busy", f"there are already {MOST_LISTENERS} listeners", "Close another page and try again.")
         return self._events(after)
 
     def stop(self) -> None:
-        """End all streams, and those opened later at once; may be called from any thread."""
+        """End all streams, and end later ones at once; any thread may call this."""
         self._is_stopped = True
         for wake in list(self._wakers):
             wake()
@@ -226,10 +226,10 @@ class Streams:
         loop, is_news = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
-            with suppress(RuntimeError):  # the loop has ended meanwhile
+            with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(is_news.set)
 
-        # Counted here: a stream whose listener is gone before it begins never begins, and never ends.
+        # Counted here: a stream whose listener leaves before it begins never begins, and never ends.
         self._n_listeners += 1
         stop_listening = self._log.listen(wake)
         self._wakers.add(wake)
@@ -246,7 +246,7 @@ class Streams:
                 try:
                     await asyncio.wait_for(is_news.wait(), HEARTBEAT_SECONDS)
                 except asyncio.TimeoutError:
-                    yield ": still here\n\n"  # so that a connection that is gone is noticed
+                    yield ": still here\n\n"  # so that a lost connection is noticed
         finally:
             self._n_listeners -= 1
             self._wakers.discard(wake)

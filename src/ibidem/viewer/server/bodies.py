@@ -1,7 +1,7 @@
-"""Bodies of requests, read in the time of a few passes over their bytes, whatever they are.
+"""Request bodies, read in time proportional to their bytes whatever they contain.
 
-A body is a flat object of texts. A general JSON parser would first make a million lists of ten megabytes of brackets, and
-keep the interpreter's lock for a second meanwhile; this one stops at the first bracket inside.
+A body is a flat object of strings. A general JSON parser would turn ten megabytes of brackets into a million lists and hold the
+interpreter's lock for a second; this one stops at the first nested bracket.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _BLANK = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORDS: dict[str, Any] = {"null": None, "true": True, "false": False}
 _NO_OBJECT = "the body must be a JSON object, with content type application/json"
-# The encodings in which a text may be sent: those whose decoders take time in proportion to the bytes, whatever these are.
-# Python knows others, and decodes `punycode` in the square of the length.
+# The accepted encodings: those whose decoders take linear time for any bytes. Python has others: its `punycode` takes quadratic
+# time.
 ACCEPTED = (
     "UTF-8, UTF-16, UTF-32, US-ASCII, ISO-8859-1 to -16, windows-1250 to -1258, windows-874, KOI8-R, KOI8-U, macintosh, "
     "IBM866, GB18030, GBK, Big5, EUC-KR, EUC-JP, ISO-2022-JP, Shift_JIS"
@@ -44,11 +44,11 @@ _MARKS = {
     "utf_16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
     "utf_32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
 }
-_SLICE_BYTES = 1 << 16  # decoding one takes a millisecond, and lets other threads run before the next
+_SLICE_BYTES = 1 << 16  # decoding one takes a millisecond; other threads run between slices
 
 
 class Body(NamedTuple):
-    """What was sent, and as what."""
+    """The bytes that were sent, and their declared type."""
 
     data: bytes
     media_type: str
@@ -62,7 +62,7 @@ async def read_body(request: Request) -> Body:
 
 
 def object_of(shape: type[ShapeT], body: Body) -> ShapeT:
-    """Return a JSON body as an object of that shape; raises what is wrong with it, in words."""
+    """Return a JSON body as an object of that shape; raise an error that explains what is wrong."""
     if not (body.media_type == "application/json" or re.fullmatch(r"application/[^/]+\+json", body.media_type)):
         raise invalid(_NO_OBJECT)
     try:
@@ -73,11 +73,11 @@ def object_of(shape: type[ShapeT], body: Body) -> ShapeT:
 
 
 def text_of(body: Body) -> str:
-    """Return a body of plain text as characters."""
+    """Return a plain-text body as a string."""
     codec = accepted_codec(body.charset) or "utf_8"
     try:
         text = decode_slices(body.data, codec).removeprefix("\ufeff")
-        text.encode("utf-8")  # some encodings can say half a character
+        text.encode("utf-8")  # some encodings allow half of a surrogate pair
     except UnicodeError:
         next_step = (
             "Save it as UTF-8 text; PDF and Word files cannot be read. Programs can set another encoding in the header: "
@@ -88,7 +88,7 @@ def text_of(body: Body) -> str:
 
 
 def accepted_codec(charset: str | None) -> str | None:
-    """Return the decoder for a charset that was named, None if none was; raises for one that is not accepted."""
+    """Return the decoder for a charset, None if none was given; raise if it is not accepted."""
     if charset is None:
         return None
     codec = codec_of(charset)
@@ -98,7 +98,7 @@ def accepted_codec(charset: str | None) -> str | None:
 
 
 def flat_object(data: bytes) -> dict[str, Any]:
-    """Return a JSON object (RFC 8259, in UTF-8) whose values are not nested. Numbers come as 0: no field takes one."""
+    """Return a JSON object (RFC 8259, in UTF-8) whose values are not nested. Numbers are read as 0: no field accepts one."""
     try:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError:
@@ -123,7 +123,7 @@ def _flat_object(text: str) -> dict[str, Any]:
         if text[place : place + 1] != '"':
             raise JSONDecodeError("a name in quotation marks is missing", "", place)
         name, place = _string(text, place)
-        if not name.isprintable():  # it is said in messages
+        if not name.isprintable():  # it appears in messages
             raise invalid(f"{ascii(name)[:100]} is not the name of a field")
         place = _blank(text, place)
         if text[place : place + 1] != ":":
@@ -196,7 +196,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[^0-9a-z]", "", name.lower())
 
 
-# A table of our own: Python would remember every name that it was ever asked for.
+# Our own table: Python would cache every name it is asked for.
 _BY_NAME = {
     **{_plain(codec): codec for codec in _CODECS},
     **{_plain(alias): codec for alias, codec in aliases.items() if codec in _CODECS},
@@ -209,14 +209,14 @@ _BY_NAME = {
 
 
 def codec_of(charset: str) -> str | None:
-    """Return the name of the decoder for a charset of a Content-Type header; None for one that is not accepted."""
+    """Return the decoder for a charset in a Content-Type header; None if it is not accepted."""
     return _BY_NAME.get(_plain(charset)) if len(charset) <= 40 else None
 
 
 def decode_slices(data: bytes, codec: str) -> str:
-    """Return what `data.decode(codec)` returns or raises. It takes the interpreter's lock for a millisecond at a time."""
+    """Return or raise what `data.decode(codec)` does, holding the interpreter's lock for only a millisecond at a time."""
     if codec in _MARKS and not data.startswith(_MARKS[codec]):
-        codec += "_le"  # a decoder by slices insists on the mark
+        codec += "_le"  # an incremental decoder requires the byte order mark
     decoder = codecs.getincrementaldecoder(codec)()
     return "".join(_decoded(decoder, data))
 

@@ -1,4 +1,4 @@
-"""Every table as .csv and .json at the address of its pages: whole, with the same filters, sent as it is read."""
+"""Every table as .csv and .json at the address of its pages: complete, with the same filters, streamed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Form = Literal["csv", "json"]
 Rows = Callable[[], Iterator[dict[str, Any]]]
 MOST_AT_ONCE = 8
 _CHUNK_CHARS = 1 << 16
-# A spreadsheet takes a cell that begins so for a formula, and formulas of strangers can do harm. Some also take the wide forms.
+# Spreadsheets treat cells that begin like this as formulas, which can do harm. Some also accept the full-width forms.
 _FORMULA_STARTS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
-# What the rows contain, in the order of the columns; a table without rows has its head, too.
+# The columns in order: a table without rows also gets its header.
 COLUMNS: dict[str, tuple[str, ...]] = {
     "pairs": (
         "pair", "a_id", "a_time", "a_group", "a_title", "a_n_chars", "b_id", "b_time", "b_group", "b_title", "b_n_chars",
@@ -43,15 +43,15 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _DESCRIPTION = """The whole table with these filters, row by row, without paging.
 
-In CSV, text that a spreadsheet would take for a formula (that begins with = + - @, also after blanks or
-characters that are not seen, or with a tab or a carriage return) has an apostrophe put in front. In JSON it is as it is."""
+In CSV, text that a spreadsheet might treat as a formula (that begins with = + - @, even after spaces or invisible characters,
+or with a tab or a carriage return) gets a leading apostrophe. JSON has the text unchanged."""
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"model": shapes.Rows, "content": {"text/csv": {"schema": {"type": "string"}}}}
 }
 
 
 def csv_chunks(rows: Iterator[dict[str, Any]], columns: Sequence[str]) -> Iterator[str]:
-    """Yield a table as CSV (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    """Yield a table as CSV (RFC 4180). Text that a spreadsheet might treat as a formula gets a leading apostrophe."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns)
@@ -85,12 +85,12 @@ def _cell(value: Any) -> Any:
         value = to_json(value)
     if not isinstance(value, str):
         return value
-    cell = value.replace("\0", "\ufffd")  # no spreadsheet can read it, and Python 3.10 cannot write it
+    cell = value.replace("\0", "\ufffd")  # spreadsheets cannot read it, and Python 3.10 cannot write it
     return f"'{cell}" if is_formula(value) else cell
 
 
 def is_formula(text: str) -> bool:
-    """Say whether a spreadsheet may take a cell for a formula; some do so also after blanks and invisible characters."""
+    """Return whether a spreadsheet may treat a cell as a formula; some skip leading spaces and invisible characters."""
     if text[:1] in ("\t", "\r"):
         return True
     for letter in text:
@@ -102,7 +102,7 @@ def is_formula(text: str) -> bool:
 
 
 class Exports:
-    """Sends tables, only so many at a time."""
+    """Sends tables, a limited number at a time."""
 
     def __init__(self) -> None:
         self._n_running = 0
@@ -110,7 +110,7 @@ class Exports:
     def send(self, name: str, form: str, columns: Sequence[str], rows: Rows) -> GeneratedAnswer:
         """Return the response that sends a table; `form` is csv or json."""
         if self._n_running >= MOST_AT_ONCE:
-            raise ApiError(503, "busy", f"{MOST_AT_ONCE} tables are being sent already", "Try again when one has finished.")
+            raise ApiError(503, "busy", f"{MOST_AT_ONCE} tables are already being sent", "Try again when one has finished.")
         headers = {"Content-Disposition": f'attachment; filename="ibidem-{name}.{form}"'}
         media_type = "text/csv; charset=utf-8; header=present" if form == "csv" else "application/json"
         return GeneratedAnswer(self._counted(form, columns, rows), headers=headers, media_type=media_type)

@@ -1,4 +1,4 @@
-"""The routes over an index: what it holds, checking a text against it, and documents that arrive. Under /api/v1."""
+"""The routes of an index under /api/v1: information, checking a text, adding documents, and arrivals."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from ibidem.viewer.server.parameters import ArrivalParameters, UploadParameters
 from ibidem.viewer.server.served import Served
 from ibidem.viewer.server.text_check import check_text
 
-# A check is nothing but work: more at a time than there are cores would only make everybody wait.
+# Checks are pure computation: running more than there are cores would only slow all of them down.
 CHECKS_AT_ONCE = 2
 _MOST_WAITING = 32
 
 
 def index_routes(served: Served, streams: Streams) -> APIRouter:
-    """Return the routes that look texts up, and those of arrivals."""
+    """Return the routes for checking texts and for arrivals."""
     routes = APIRouter(tags=["index"])
     at_once: list[anyio.CapacityLimiter] = []
 
     async def run(work: Callable[[], JsonAnswer]) -> JsonAnswer:
-        """Work in a thread, the writing of the answer included: what takes a second must not keep others waiting."""
-        if not at_once:  # made here: it belongs to the running loop
+        """Run in a thread, including the encoding of the response: a second's work must not block others."""
+        if not at_once:  # created here: it belongs to the running loop
             at_once.append(anyio.CapacityLimiter(CHECKS_AT_ONCE))
         if at_once[0].statistics().tasks_waiting >= _MOST_WAITING:
-            raise ApiError(503, "busy", f"{_MOST_WAITING} texts are waiting already", "Try again later.")
+            raise ApiError(503, "busy", f"{_MOST_WAITING} texts are already waiting", "Try again later.")
         return await anyio.to_thread.run_sync(work, limiter=at_once[0])
 
     @routes.get("/index", response_model=index_shapes.IndexInfo)
     def info() -> JsonAnswer:
-        """Say what the index is made of."""
+        """Describe the index."""
         about = _index_of(served).info()
         about.pop("path")
         counts = {"n_documents": about.pop("documents"), "n_sentences": about.pop("sentences")}
@@ -52,10 +52,10 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
         "/check", response_model=index_shapes.Check, openapi_extra=described(index_shapes.CheckBody, "text/plain", "text/html")
     )
     async def check(request: Request, parameters: Annotated[UploadParameters, Query()]) -> JsonAnswer:
-        """Check a text against the index: what of it is known, and where it stands. Nothing is written.
+        """Check a text against the index: which parts are known, and where they appear. Nothing is stored.
 
-        The text comes as JSON, or as it is (text/plain, text/html; `name` is the name of the file then). Of HTML the text is
-        taken out, and offsets count in that.
+        Send the text as JSON, or directly as text/plain or text/html; `name` is then the file name. For HTML, offsets refer to
+        the extracted text.
         """
         index, sides_of = _index_of(served), served.views.sides_by_id
         sent = await read_body(request)
@@ -69,7 +69,7 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
 
     @routes.post("/arrivals", response_model=index_shapes.Arrival, openapi_extra=described(index_shapes.ArrivalBody))
     async def add(request: Request) -> JsonAnswer:
-        """Check a document and add it to the index. An id that is there already is a conflict (409)."""
+        """Check a document and add it to the index. An id that already exists is a conflict (409)."""
         sent = await read_body(request)
 
         def work() -> JsonAnswer:
@@ -89,7 +89,7 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
 
     @routes.get("/arrivals", response_model=index_shapes.ArrivalPage)
     def arrivals(parameters: Annotated[ArrivalParameters, Query()]) -> JsonAnswer:
-        """List arrivals from older to newer: the last ones, or those after a number. `next` is the next `after`."""
+        """List arrivals from oldest to newest: the latest ones, or those after a number. `next` is the next `after`."""
         return JsonAnswer(served.log.page(parameters.after, parameters.limit))
 
     @routes.get(
@@ -101,7 +101,7 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
         after: Annotated[int | None, Query(ge=0, le=2**63 - 1)] = None,
         last_event_id: Annotated[str | None, Header()] = None,
     ) -> StreamingResponse:
-        """Send arrivals as they come, as Server-Sent Events whose data is an Arrival. Last-Event-ID wins over `after`."""
+        """Stream arrivals as Server-Sent Events whose data is an Arrival. Last-Event-ID overrides `after`."""
         if last_event_id and last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 19:
             after = int(last_event_id)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -132,7 +132,7 @@ def _check_of(body: Body, main_content: bool) -> index_shapes.CheckBody:
 
 
 def _check_fields(body: index_shapes.CheckBody) -> None:
-    """Raise for values that an index would silently do without."""
+    """Raise for values that an index would silently ignore."""
     if not body.text.strip():
         raise invalid("the text is empty")
     if body.time is not None and parse_time(body.time) is None:

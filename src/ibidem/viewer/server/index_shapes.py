@@ -1,4 +1,4 @@
-"""The shapes of requests and answers about an index: texts that are checked, and documents that arrive."""
+"""The shapes of requests and responses about an index: checked texts and new documents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ibidem.viewer.server.shapes import Direction, Kind, Page, Shade, Shape, Sha
 
 
 class CheckBody(Shape):
-    """A text to be checked. A document of the same id in the index is not compared with it."""
+    """A text to check. It is not compared with a document of the same id in the index."""
 
     text: Annotated[str, Field(min_length=1)]
     id: Annotated[str | None, Field(min_length=1, max_length=1000)] = None
@@ -19,7 +19,7 @@ class CheckBody(Shape):
 
 
 class ArrivalBody(CheckBody):
-    """A document to be checked and added."""
+    """A document to check and add."""
 
     id: Annotated[str, Field(min_length=1, max_length=1000)]
 
@@ -36,7 +36,7 @@ class CheckVerdict(Shape):
 
 
 class CheckPassage(Shape):
-    """A passage of the checked text (a) and where it stands in a source (b), a number in `sources`."""
+    """A passage of the checked text (a) and its place in a source (b); `source` is a position in `sources`."""
 
     number: int
     a_start: int
@@ -51,9 +51,9 @@ class CheckPassage(Shape):
 
 
 class CheckSource(Shape):
-    """A document of the index; `n_chars` and `coverage` say how much of the checked text stands in it.
+    """A document of the index; `n_chars` and `coverage` say how much of the checked text it contains.
 
-    `document` and what follows are known where the results that are served hold a document of that id.
+    `document`, `title`, `group` and `time` are known if the served results contain a document with that id.
     """
 
     id: str
@@ -68,7 +68,7 @@ class CheckSource(Shape):
 
 
 class Check(Shape):
-    """What a text shares with the index; the counts are of all passages and sources, also those not listed."""
+    """What a text shares with the index; the counts include passages and sources that are not listed."""
 
     verdict: CheckVerdict
     text: Text
@@ -81,14 +81,14 @@ class Check(Shape):
 
 
 class ArrivalSource(Shape):
-    """A document that was there before, and how many sentences of the arrival stand in it."""
+    """A document that was in the index before, and how many sentences of the arrival it contains."""
 
     id: str
     n_sentences: int
 
 
 class Arrival(Shape):
-    """A document that arrived. `covered_share` and `excerpt` are missing where another process had the text."""
+    """A new document. `covered_share` and `excerpt` are missing if another process handled the text."""
 
     arrival: int
     id: str
@@ -103,13 +103,13 @@ class Arrival(Shape):
 
 
 class ArrivalPage(Page):
-    """A page of arrivals, from older to newer."""
+    """A page of arrivals, oldest first."""
 
     items: list[Arrival]
 
 
 class IndexInfo(BaseModel):
-    """What the index is made of."""
+    """Information about the index."""
 
     model_config = ConfigDict(extra="allow")
 

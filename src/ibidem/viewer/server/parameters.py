@@ -1,4 +1,4 @@
-"""The parameters of the routes. Unknown ones are refused: a filter that is misspelt must not show everything."""
+"""The parameters of the routes. Unknown ones are refused: a misspelt filter must not show everything."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Parameters(BaseModel):
 
 
 class Paging(Parameters):
-    """Which page: the cursor is `next` of the page before."""
+    """Which page: `cursor` is `next` of the previous page."""
 
     cursor: Annotated[str | None, Field(max_length=2000)] = None
     limit: Annotated[int, Field(ge=1, le=MOST_A_PAGE)] = 50
@@ -80,7 +80,7 @@ class FamilyParameters(FamilyFilters, Paging):
 
 
 class ArrivalParameters(Parameters):
-    """Arrivals after one of that number; without it, the last ones."""
+    """Arrivals after a number; without it, the latest ones."""
 
     after: Number | None = None
     limit: Annotated[int, Field(ge=1, le=MOST_A_PAGE)] = 50

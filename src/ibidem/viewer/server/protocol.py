@@ -1,6 +1,6 @@
-"""HTTP with limits: a connection that sends or reads too slowly is closed, and small parts cannot keep the server busy.
+"""HTTP with limits: connections that send or read too slowly are closed, and tiny chunks cannot keep the server busy.
 
-It is uvicorn's protocol over h11, whatever else is installed: the other one that uvicorn knows takes heads of any length.
+It always uses uvicorn's h11 protocol: the other one accepts headers of any length.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ibidem.viewer.server.api_errors import ApiError, error_answer
 from ibidem.viewer.server.security import SAFE_HEADERS
 from ibidem.viewer.server.uploads import Patience
 
-_READ_BYTES = 1 << 14  # at a time: what a read contains is parsed in some milliseconds, however small its parts
+_READ_BYTES = 1 << 14  # per read, which is parsed in a few milliseconds however small its chunks
 _FREE_PARTS = 500
 _LEAST_PART_BYTES = 64  # on average
 
 
 class _Parts(h11.Connection):
-    """Refuses bodies in very many very small parts: parsing one takes as long as some thousand bytes of a large one."""
+    """Refuses bodies in very many tiny chunks: parsing one takes as long as thousands of bytes of a large one."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -52,12 +52,12 @@ class LimitedProtocol(H11Protocol):
         self._admission, self._patience = admission, patience
         self._every_seconds = min(1.0, patience.head_seconds / 4, patience.still_seconds / 4)
         self._watching: asyncio.TimerHandle | None = None
-        self._head_since: float | None = None  # when the head that has not come whole was begun
-        self._rest_since: float | None = None  # when an answer was complete whose request has not come whole
-        self._unread: tuple[float, int] | None = None  # when the client was last seen reading, and what was left then
+        self._head_since: float | None = None  # when the incomplete request head began
+        self._rest_since: float | None = None  # when a response was complete although its request is not
+        self._unread: tuple[float, int] | None = None  # when the client last read something, and what was left then
 
     def _naming_the_peer(self, app: Any) -> Any:
-        """Return the app, which learns from every scope whose connection it is, whatever a proxy says of the client."""
+        """Return the app with the connected peer in every scope, whatever a proxy says about the client."""
 
         async def named(scope: Any, receive: Any, send: Any) -> None:
             scope[PEER] = self.client
@@ -66,7 +66,7 @@ class LimitedProtocol(H11Protocol):
         return named
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection up, or refuse it."""
+        """Admit a connection, or refuse it."""
         transport.max_size = _READ_BYTES  # type: ignore[attr-defined]
         super().connection_made(transport)
         self._head_since = self.loop.time()
@@ -86,18 +86,18 @@ class LimitedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes of the client."""
+        """Take bytes from the client."""
         before = self.cycle
         super().data_received(data)
         self._note_head(self.cycle is not before)
 
     def on_response_complete(self) -> None:
-        """Go on to the next request, of which some may be there already."""
+        """Continue with the next request, which may have arrived in part."""
         super().on_response_complete()
         self._note_head(is_another=True)
 
     def resume_writing(self) -> None:
-        """Go on sending: the client has read."""
+        """Continue sending: the client has read."""
         self._unread = None
         super().resume_writing()
 
@@ -106,7 +106,7 @@ class LimitedProtocol(H11Protocol):
         self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP; if an answer is under way, it breaks off."""
+        """Answer what is not HTTP; a response that has begun is cut off."""
         self._refuse(ApiError(400, "invalid", "this server cannot read the request", "Send HTTP/1.1."))
 
     def _note_head(self, is_another: bool) -> None:
@@ -118,7 +118,7 @@ class LimitedProtocol(H11Protocol):
 
     def _refuse(self, error: ApiError) -> None:
         if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True  # whatever the app still sends goes nowhere
+            self.cycle.disconnected = True  # discard whatever the app still sends
             self.cycle.message_event.set()
             if self.cycle.response_started:
                 self.drop()
@@ -146,7 +146,7 @@ class LimitedProtocol(H11Protocol):
             self.drop()
 
     def _is_stalled(self, now: float) -> bool:
-        """Tell whether the client reads less than it must of what is ready for it."""
+        """Return whether the client reads the response too slowly."""
         n_left = self.transport.get_write_buffer_size()
         if not n_left:
             self._unread = None
@@ -161,7 +161,7 @@ class LimitedProtocol(H11Protocol):
 
 
 def _as_bytes(error: ApiError) -> bytes:
-    """Return a whole answer, for where none can be given through the app."""
+    """Return a complete response, for use where the app cannot answer."""
     answer = error_answer(error)
     head = [b"HTTP/1.1 %d %s" % (error.status_code, error.code.encode("ascii"))]
     head += [b"connection: close", b"cache-control: no-store"]

@@ -1,4 +1,4 @@
-"""The routes over a result: summary, pairs, documents, families, flow, verdicts. All of them under /api/v1."""
+"""The routes of a result under /api/v1: summary, pairs, documents, families, flow, verdicts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Number = Annotated[int, PathParameter(ge=0, le=2**63 - 1)]
 
 
 def answer(ask: Callable[[], Any]) -> JsonAnswer:
-    """Answer with what `ask` returns; values that it will not take, a broken cursor for one, are the caller's mistake."""
+    """Answer with what `ask` returns; a ValueError, for example a broken cursor, is the caller's mistake."""
     try:
         return JsonAnswer(ask())
     except (OverflowError, RecursionError, UnicodeError) as problem:
@@ -31,7 +31,7 @@ def answer(ask: Callable[[], Any]) -> JsonAnswer:
 
 
 def found(what: str, number: int, content: dict[str, Any] | None) -> JsonAnswer:
-    """Answer with a thing, if it is there."""
+    """Answer with the content, or 404 if there is none."""
     if content is None:
         raise not_found(f"there is no {what} {number}")
     return JsonAnswer(content)
@@ -43,7 +43,7 @@ def result_routes(served: Served) -> APIRouter:
 
     @routes.get("/summary", response_model=shapes.Summary)
     def summary() -> JsonAnswer:
-        """Say what is served: counts, settings, facets, what was left out, and what can be done."""
+        """Describe what is served: counts, settings, facets, what was left out, and what is allowed."""
         return JsonAnswer(served.summary())
 
     @routes.get("/distributions", response_model=shapes.Distributions)
@@ -58,18 +58,18 @@ def result_routes(served: Served) -> APIRouter:
 
     @routes.get("/pairs/{pair}", response_model=shapes.PairDetail)
     def pair(pair: Number) -> JsonAnswer:
-        """Show a pair: its passages, and both texts as far as they are at hand."""
+        """Show a pair: its passages, and both texts as far as they are available."""
         return found("pair", pair, views.pair(pair))
 
     @routes.put("/pairs/{pair}/verdict", response_model=shapes.Pair, openapi_extra=described(shapes.VerdictBody))
     async def verdict(pair: Number, request: Request) -> JsonAnswer:
-        """Store what was decided about a pair; null takes a verdict back."""
+        """Store a verdict on a pair; null removes it."""
         sent = await read_body(request)
 
         def work() -> JsonAnswer:
             body = object_of(shapes.VerdictBody, sent)
             if not served.may_write and views.pair(pair) is not None:
-                next_step = "Start without --read-only, in a folder that may be written."
+                next_step = "Start ibidem serve without --read-only, on a writable folder."
                 raise ApiError(403, "read_only", "verdicts cannot be saved here", next_step)
             return found("pair", pair, views.set_verdict(pair, body.verdict, body.note))
 
@@ -82,7 +82,7 @@ def result_routes(served: Served) -> APIRouter:
 
     @routes.get("/documents/{document}", response_model=shapes.DocumentDetail)
     def document(document: Number) -> JsonAnswer:
-        """Show a document: its text, how often each part of it stands elsewhere, and its pairs."""
+        """Show a document: its text, how many other documents contain each part, and its pairs."""
         return found("document", document, views.document(document))
 
     @routes.get("/families", response_model=shapes.FamilyPage)
@@ -92,7 +92,7 @@ def result_routes(served: Served) -> APIRouter:
 
     @routes.get("/families/{family}", response_model=shapes.FamilyDetail)
     def family(family: Number) -> JsonAnswer:
-        """Show a family: its variants and where they stand."""
+        """Show a family: its variants and where they appear."""
         return found("family", family, views.family(family))
 
     @routes.get("/flow", response_model=shapes.Flow)
@@ -107,7 +107,7 @@ def result_routes(served: Served) -> APIRouter:
 
     @routes.get("/verdicts", response_model=shapes.VerdictPage)
     def verdicts(parameters: Annotated[Paging, Query()]) -> JsonAnswer:
-        """List what was decided about pairs."""
+        """List the verdicts on pairs."""
         return answer(lambda: views.verdicts(parameters.cursor, parameters.limit))
 
     return routes

@@ -1,8 +1,8 @@
-"""Who may ask, what may be asked, and what browsers may do with the answers. All of it happens before any route runs.
+"""Who may send requests, which requests, and what browsers may do with responses. All checks run before any route.
 
-Without a token only this machine may ask, which the address that the server listens on ensures; but any web page in a browser
-of this machine may send requests there. So the Host header has to be a name of this machine (a foreign name that resolves to
-127.0.0.1 is refused), requests that change something must not come from other pages, and other pages may not make API calls.
+Without a token, only this machine can connect, because of the address that the server listens on. But any web page in a browser
+on this machine can send requests there. So the Host header must be a name of this machine (another name that resolves to
+127.0.0.1 is refused), requests that change something must not come from other pages, and other pages cannot call the API.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SAFE_HEADERS = {
 }
 _READING_METHODS = {"GET", "HEAD", "OPTIONS"}
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
-# Nothing but a name and a port: no user, no path, no blank, no dot at the end.
+# Only a name and a port: no user, path, space or trailing dot.
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]*[a-z0-9_-])(?::([0-9]{1,5}))?", re.ASCII)
 _ORIGIN = re.compile(r"https?://(.+)", re.ASCII)
 _OWN_SITES = (None, "same-origin", "none")
@@ -46,7 +46,7 @@ _OWN_SITES = (None, "same-origin", "none")
 
 @dataclass(frozen=True)
 class Access:
-    """What the app lets through: with a token, only who knows it; bodies of so many bytes, and none that come too slowly."""
+    """What the app accepts: with a token, only clients that know it; bodies of limited size that do not arrive too slowly."""
 
     host: str = "127.0.0.1"
     token: str | None = None
@@ -55,7 +55,7 @@ class Access:
 
 
 def is_local(host: str) -> bool:
-    """Tell whether a server that listens on this host can be reached from this machine only."""
+    """Return whether a server listening on this host can only be reached from this machine."""
     if host == "localhost":
         return True
     try:
@@ -65,18 +65,18 @@ def is_local(host: str) -> bool:
 
 
 class Guard:
-    """Sends the headers of safety with everything, and answers what goes wrong on the way, an error of our own included."""
+    """Adds security headers to every response, and answers every error, including unexpected ones."""
 
     def __init__(self, app: ASGIApp, access: Access, admission: Admission) -> None:
         self._app, self._access, self._admission = app, access, admission
         self._bodies = Incoming(access.max_upload_bytes, access.patience)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, if it may pass."""
+        """Pass a request on if it is allowed."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        # Some versions of uvicorn claim that sending fails when the client is gone. It does not, and streams would never end.
+        # uvicorn should raise when the client is gone. Some versions do not, and streams would never end.
         scope["asgi"] = {**scope.get("asgi", {}), "spec_version": "2.3"}
         is_begun = False
 
@@ -103,20 +103,20 @@ class Guard:
             body.check_announced()
             await self._app(scope, receive_some, send_safely)
         except ClientDisconnect:
-            return  # nobody is there to be answered
+            return  # no one is left to answer
         except Exception as problem:
             answer = error_answer(as_api_error(problem))
-            if is_begun:  # too late for an error: a body that breaks off must not look like a whole one
+            if is_begun:  # too late for an error response: a truncated body must not look complete
                 raise
             await answer(scope, receive, send_safely)
         finally:
             body.release()
 
     def _check(self, scope: Scope) -> Response | None:
-        """Raise for a request that is refused; return the answer to one that is answered here."""
+        """Raise for a request that is refused; return a response if it is answered here."""
         headers, token = Headers(scope=scope), self._access.token
-        if not scope.get("raw_path", b"/").startswith(b"/"):  # an address with a host of its own, which nobody would check
-            raise ApiError(400, "invalid", "a request must name a path of this server and nothing else")
+        if not scope.get("raw_path", b"/").startswith(b"/"):  # an absolute URL, whose host would not be checked
+            raise ApiError(400, "invalid", "the request must name a path on this server")
         if token is None:
             self._check_host(headers.getlist("host"))
         elif not self._is_known(scope, headers, token):
@@ -130,7 +130,7 @@ class Guard:
                 {"WWW-Authenticate": "Bearer"},
             )
         elif scope["method"] == "GET" and not scope["path"].startswith("/api/") and (answer := self._let_in(scope, token)):
-            return answer  # the token does not stay in the address bar
+            return answer  # to remove the token from the address bar
         _check_origin(scope, headers)
         return None
 
@@ -139,7 +139,7 @@ class Guard:
             raise ApiError(
                 403,
                 "forbidden",
-                "this server only answers to names of this machine, and was asked by another name",
+                "this server only answers to names of this machine",
                 "Open it as http://localhost with its port. For use from other machines, start ibidem serve with --token.",
             )
 
@@ -148,14 +148,14 @@ class Guard:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and _is_same(given.strip(), token):
             return True
-        # Not by the standard library, which gives up at the first cookie it cannot read: those of all ports come together.
+        # Not with the standard library, which stops at the first cookie it cannot parse; cookies of all ports arrive together.
         cookies = (each.strip().partition("=") for each in headers.get("cookie", "").split(";"))
         own = _cookie_name(scope)
         return any(name == own and _is_same(value, _cookie_value(token)) for name, _, value in cookies)
 
     @staticmethod
     def _let_in(scope: Scope, token: str) -> Response | None:
-        """Answer a page that is asked for with ?token= by a cookie and the same address without it."""
+        """Answer a page request with ?token= by setting a cookie and redirecting to the address without it."""
         if scope["path"].startswith("/api/"):
             return None
         parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -165,7 +165,7 @@ class Guard:
         path = "/" + scope["path"].lstrip("/")  # never //host/…, which would lead elsewhere
         answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
         is_encrypted = scope.get("scheme") == "https"
-        # Lax, so that a link from elsewhere lets in; what changes something is asked for its origin besides.
+        # Lax, so that links from elsewhere work; requests that change something are also checked for their origin.
         answer.set_cookie(_cookie_name(scope), _cookie_value(token), httponly=True, samesite="lax", secure=is_encrypted)
         return answer
 
@@ -175,35 +175,35 @@ def _is_same(given: str, token: str) -> bool:
 
 
 def _cookie_name(scope: Scope) -> str:
-    """Return a name of this server's own: browsers share cookies between all ports of a host."""
+    """Return a cookie name unique to this server: browsers share cookies between all ports of a host."""
     server = scope.get("server")
     return f"ibidem_{server[1] if server else ''}"
 
 
 def name_of(host: str) -> str | None:
-    """Return the name in a Host header, in small letters and without its port; None if it is anything but name and port."""
+    """Return the name in a Host header, in lower case and without the port; None if it is not just name and port."""
     found = _HOST.fullmatch(host.lower())
     return found[1] if found and int(found[2] or 0) < 1 << 16 else None
 
 
 def _as_name(host: str) -> str:
-    """Return the address that the server listens on as a Host header names it."""
+    """Return the address that the server listens on as it appears in a Host header."""
     host = host.strip("[]").lower()
     return f"[{host}]" if ":" in host else host
 
 
 def _cookie_value(token: str) -> str:
-    """Return what lets in, and is not the token: browsers send it to whatever else listens on this host, too."""
+    """Return the cookie value. It is not the token, because browsers also send it to other ports of this host."""
     return hmac.new(token.encode("utf-8"), b"ibidem cookie", hashlib.sha256).hexdigest()
 
 
 def _check_origin(scope: Scope, headers: Headers) -> None:
-    """Raise for what another page asks for. A name of this machine with another port is another page, too."""
+    """Raise for requests from other pages. Another port on this machine is also another page."""
     origins, site = headers.getlist("origin"), headers.get("sec-fetch-site")
     if scope["method"] not in _READING_METHODS:
         is_own_origin = not origins or (len(origins) == 1 and _host_of(origins[0]) in headers.getlist("host"))
         is_foreign = site not in _OWN_SITES or not is_own_origin
-    else:  # a link may lead here; a script of another page has no business with the API
+    else:  # links may lead here, but scripts of other pages must not call the API
         is_script = scope["path"].startswith("/api/") and headers.get("sec-fetch-mode") != "navigate"
         is_foreign = is_script and site not in _OWN_SITES
     if is_foreign:

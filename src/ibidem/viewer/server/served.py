@@ -1,4 +1,4 @@
-"""What is served: the views of a result folder, or of an index that has none; the index; the log of arrivals."""
+"""What is served: the views of a results folder, or of an index alone; the index; the log of arrivals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OF_INDEX, _OF_RESULT = CATALOG_FILE, "run.json"
 
 @dataclass(frozen=True)
 class Served:
-    """Everything that the routes draw on. `adder` is there if documents may be added, `may_write` tells of verdicts."""
+    """Everything the routes use. `adder` is set if documents may be added; `may_write` is about verdicts."""
 
     views: ViewStore | IndexViews
     log: ArrivalLog
@@ -41,12 +41,12 @@ class Served:
     has_arrivals: bool = False
 
     def problems(self) -> list[str]:
-        """Return what the user should know before looking: texts that are not at hand."""
+        """Return what the user should know first: texts that are not available."""
         left_out = self.views.summary()["left_out"]
         return [f"{entry['what']}: {entry['why']}" for entry in left_out if entry["what"] in ("texts", "changed texts")]
 
     def summary(self) -> dict[str, Any]:
-        """Return the summary of the views, and what can be done here."""
+        """Return the summary of the views, and what is allowed."""
         can = {"has_index": self.index is not None, "has_arrivals": self.has_arrivals, "may_write": self.may_write}
         return {**self.views.summary(), **can}
 
@@ -81,7 +81,7 @@ def open_served(
             assert index is not None
             views = IndexViews(index)
         stack.callback(views.close)
-        beside = Path(os.path.realpath(index_path or path))  # once: a link may be switched while the log is open
+        beside = Path(os.path.realpath(index_path or path))  # resolved once: a symlink may change while the log is open
         has_arrivals = index is not None or arrivals is not None
         keeps_log = has_arrivals and may_write and os.access(beside, os.W_OK)
         log = ArrivalLog(beside / ARRIVALS_FILE if keeps_log else None)
@@ -95,19 +95,19 @@ def open_served(
 
 
 def warm_up(index: Index) -> None:
-    """Have the kernels of a search ready, so that nobody waits for them later."""
-    index.query(Document("ibidem", "One text, so that all is ready. It says nothing, and nothing is kept of it."))
+    """Compile or load the kernels of a search, so that no request has to wait for them."""
+    index.query(Document("ibidem", "One short text, so that everything is ready. It is compared and then forgotten."))
 
 
 def _open_index(path: Path) -> Index:
     use_system_memory()
-    return Index(path, create=False, workers=1)  # requests share the cores already, and no thread is started for one
+    return Index(path, create=False, workers=1)  # requests already share the cores
 
 
 class IndexViews:
-    """The views of an index that is served without a result: it counts what it has, and keeps no pairs to show.
+    """The views of an index served without results: it has counts, but no pairs.
 
-    It stands in for a `ViewStore`; every list is empty.
+    It takes the place of a `ViewStore`; every list is empty.
     """
 
     may_judge = False
@@ -116,10 +116,10 @@ class IndexViews:
         self._index = index
 
     def close(self) -> None:
-        """Do nothing: the index is closed by who opened it."""
+        """Do nothing: whoever opened the index closes it."""
 
     def sides_by_id(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """Return nothing: an index keeps neither titles nor texts."""
+        """Return nothing: an index stores neither titles nor texts."""
         return {}
 
     def summary(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The shapes of requests and answers about a result, as OpenAPI describes them. Routes do not check answers; the tests do."""
+"""The shapes of requests and responses about a result, as OpenAPI describes them. Tests check the responses, not the routes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ErrorContent(Shape):
 
 
 class Error(Shape):
-    """Every answer that is not a success."""
+    """Every response that is not a success."""
 
     error: ErrorContent
 
@@ -67,7 +67,7 @@ class Pair(Shape):
 
 
 class Passage(Shape):
-    """A text that stands in both documents; `a_changes` and `b_changes` are the words that differ."""
+    """Text that appears in both documents; `a_changes` and `b_changes` are the words that differ."""
 
     number: int
     a_start: int
@@ -91,7 +91,7 @@ class Segment(Shape):
 
 
 class Text(Shape):
-    """A document's text; between segments text is left out, and without any the text is not at hand."""
+    """A document's text. Text between segments is left out; without segments, the text is not available."""
 
     document: int | None
     id: str
@@ -122,7 +122,7 @@ class Document(Shape):
 
 
 class Shade(Shape):
-    """A stretch that stands in so many other documents."""
+    """A stretch of text, and how many other documents contain it."""
 
     start: int
     end: int
@@ -130,7 +130,7 @@ class Shade(Shape):
 
 
 class Family(Shape):
-    """Places that hold the same passage."""
+    """Places that contain the same passage."""
 
     family: int
     n_documents: int
@@ -174,7 +174,7 @@ class Skipped(Shape):
 
 
 class StoredVerdict(Shape):
-    """What somebody decided about a pair."""
+    """A verdict on a pair."""
 
     a_id: str
     b_id: str
@@ -208,7 +208,7 @@ class Summary(BaseModel):
 
 
 class Histogram(Shape):
-    """Counts between edges, of which there is one more."""
+    """Counts between edges; there is one more edge than counts."""
 
     edges: list[float]
     counts: list[int]
@@ -223,7 +223,7 @@ class Distributions(Shape):
 
 
 class Page(Shape):
-    """Some items of many. `next` is the cursor of the following page; it means nothing else."""
+    """A page of items. `next` is the cursor of the following page, and has no other meaning."""
 
     total: int
     next: str | None
@@ -260,7 +260,7 @@ class VerdictPage(Page):
 
 
 class PairDetail(Shape):
-    """A pair with its passages and texts; `n_passages` counts all passages, also those not listed."""
+    """A pair with its passages and texts; `n_passages` also counts passages that are not listed."""
 
     pair: Pair
     passages: list[Passage]
@@ -295,14 +295,14 @@ class Flow(Shape):
 
 
 class VerdictBody(Shape):
-    """A verdict to be stored; null takes it back."""
+    """A verdict to store; null removes it."""
 
     verdict: Verdict | None
     note: Annotated[str, Field(max_length=10_000)] = ""
 
 
 class Rows(Shape):
-    """A whole table: flat rows, all of them."""
+    """A whole table as flat rows."""
 
     items: list[dict[str, Any]]
     total: int

@@ -1,4 +1,4 @@
-"""The server: the app on a socket, and the threads that it works in, until a signal stops it."""
+"""The server: the app on a socket and its threads, until a signal stops it."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from ibidem.viewer.server.security import Access
 from ibidem.viewer.server.served import Served
 
 _LONGEST_FAREWELL_SECONDS = 3
-_MOST_WAITING = 2048  # connections that are not yet accepted
+_MOST_WAITING = 2048  # connections not yet accepted
 
 
 class Server(uvicorn.Server):
-    """A server that ends its streams first: it would wait for them in vain."""
+    """A server that ends its streams before shutting down: it would wait for them for ever."""
 
     def __init__(self, app: FastAPI, streams: Streams, admission: Admission, access: Access, verbose: bool = False) -> None:
         protocol = partial(LimitedProtocol, admission=admission, patience=access.patience)
         super().__init__(
             uvicorn.Config(
                 app,
-                # What strangers send that is not HTTP is worth a line only to those who want to see every request.
+                # Input that is not HTTP is logged only when every request is.
                 log_level="info" if verbose else "error",
                 access_log=verbose,
                 server_header=False,
@@ -53,7 +53,7 @@ class Server(uvicorn.Server):
         self._streams = streams
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start the threads and begin to accept. For asyncio, as many connections are accepted at once as may wait."""
+        """Start the threads and begin accepting. asyncio accepts as many connections at once as may wait."""
         await start_threads(THREADS + CHECKS_AT_ONCE)
         await super().startup(sockets)
         for listening in sockets or ():
@@ -66,14 +66,14 @@ class Server(uvicorn.Server):
 
 
 class WithoutSecrets(logging.Filter):
-    """Leaves out of the lines about requests what may be a token: all after the question mark, and a path that contains it."""
+    """Removes tokens from log lines: everything after the question mark, and any path that contains the token."""
 
     def __init__(self, token: str | None) -> None:
         super().__init__()
         self._token = token
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change a line, and let it pass."""
+        """Clean a line and let it pass."""
         if isinstance(record.args, tuple):
             record.args = tuple(self._without(value) if isinstance(value, str) else value for value in record.args)
         return True
@@ -86,14 +86,14 @@ class WithoutSecrets(logging.Filter):
 
 
 def make_server(served: Served, access: Access, verbose: bool = False) -> Server:
-    """Return the server of what is served; it is to be run on a socket from `bind`."""
-    page_files()  # now, and not when the first one asks
+    """Return the server; run it on a socket from `bind`."""
+    page_files()  # now, not at the first request
     streams, admission = Streams(served.log), Admission(limits_of_process())
     return Server(make_app(served, access, streams, admission), streams, admission, access, verbose)
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; port 0 takes one that is free."""
+    """Return a listening socket; port 0 picks a free port."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -113,17 +113,17 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Return the address under which a socket is reached from this machine, as a URL."""
+    """Return the URL of a socket as seen from this machine."""
     host, port = listening.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 async def start_threads(count: int) -> None:
-    """Start the threads that requests are worked on in, before the first request; none ends before the server.
+    """Start the worker threads before the first request; none ends before the server.
 
-    A thread that starts when memory has run out may die before it has reported: Python then waits for it for ever. On the
-    event loop that would be the end of all answers.
+    A thread started when memory has run out may die before it reports, and Python then waits for it for ever. On the event
+    loop, that would stop all responses.
     """
     _asyncio.WorkerThread.MAX_IDLE_TIME = math.inf  # type: ignore[assignment]
     limiter, all_there = anyio.CapacityLimiter(count), threading.Barrier(count)
@@ -131,7 +131,7 @@ async def start_threads(count: int) -> None:
     async def start() -> None:
         try:
             await anyio.to_thread.run_sync(all_there.wait, limiter=limiter)
-        except RuntimeError:  # of this thread, or of another, for which the rest would wait
+        except RuntimeError:  # in this thread, or in another that the rest would wait for
             all_there.abort()
 
     async with anyio.create_task_group() as tasks:

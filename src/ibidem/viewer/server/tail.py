@@ -1,4 +1,4 @@
-"""Following the answers that `ibidem watch` writes to a file, so that arrivals are seen that another process handles."""
+"""Follows the file that `ibidem watch` writes, so that arrivals handled by another process are shown."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SOURCES_KEPT = 10
 
 
 class Tail:
-    """Moves whole lines of a growing file into the log, each once, also over restarts.
+    """Copies complete lines of a growing file into the log, each exactly once, even across restarts.
 
-    The file may not be there yet, be cut off (then it is read from its beginning) or be replaced by another (likewise). A line
-    is taken when its end has been written. Lines that are no answers of `ibidem watch` are passed over.
+    The file may not exist yet, or may be truncated or replaced (it is then read from its beginning). A line is taken once its
+    end has been written. Lines that are not answers of `ibidem watch` are ignored.
     """
 
     def __init__(self, path: Path, log: ArrivalLog) -> None:
@@ -33,13 +33,13 @@ class Tail:
         self._is_within_line = False
 
     def start(self, every_seconds: float = 0.5) -> None:
-        """Follow the file in a thread of its own until `stop`."""
+        """Follow the file in a separate thread until `stop`."""
 
         def follow() -> None:
             while not self._stopped.is_set():
                 try:
                     self.read_new()
-                except Exception as problem:  # nothing that a file holds may end the following
+                except Exception as problem:  # no content of the file may stop the thread
                     LOG.warning("%s cannot be followed: %s", self._path, problem)
                 self._stopped.wait(every_seconds)
 
@@ -47,13 +47,13 @@ class Tail:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the following."""
+        """Stop following the file."""
         self._stopped.set()
         if self._thread is not None:
             self._thread.join()
 
     def read_new(self) -> int:
-        """Take over the whole lines that came since the last time; return how many arrivals they were."""
+        """Copy the complete lines added since the last call; return the number of arrivals."""
         n_arrivals = 0
         with suppress(FileNotFoundError), open(self._path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -66,7 +66,7 @@ class Tail:
                 whole, newline, rest = read.rpartition(b"\n")
                 if not newline:
                     begun += read
-                    if len(begun) > _MOST_LINE_BYTES:  # no answer is that long: what follows its end is read
+                    if len(begun) > _MOST_LINE_BYTES:  # no answer is that long: continue after its end
                         self._offset, begun, self._is_within_line = self._offset + len(begun), b"", True
                     continue
                 lines = begun + whole + newline
@@ -78,7 +78,7 @@ class Tail:
         return n_arrivals
 
     def _is_after_line(self, file: BinaryIO) -> bool:
-        """Tell whether a line ends where reading is to go on; otherwise the file was cut off and written again meanwhile."""
+        """Return whether a line ends where reading continues; if not, the file was truncated and written again."""
         if self._offset == 0 or self._is_within_line:
             return True
         file.seek(self._offset - 1)
@@ -93,7 +93,7 @@ def _arrivals_in(lines: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _arrival(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what a line says as an arrival; raises if it says something else, skipped records included."""
+    """Return a line as an arrival; raise if it is anything else, such as a skipped record."""
     sources = [{"id": _text(source["id"]), "n_sentences": _count(source["n_sentences"])} for source in record["sources"]]
     if not isinstance(record["duplicated"], bool):
         raise TypeError
@@ -113,7 +113,7 @@ def _arrival(record: dict[str, Any]) -> dict[str, Any]:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
-    value.encode("utf-8")  # raises for what cannot be written down
+    value.encode("utf-8")  # raises for what cannot be encoded
     return value
 
 

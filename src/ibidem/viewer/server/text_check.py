@@ -1,4 +1,4 @@
-"""What a text shares with the index, as the API tells it; nothing is written."""
+"""What a text shares with the index, as the API reports it; nothing is stored."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def check_text(
     group: str | None,
     sides_of: Callable[[list[str]], dict[str, dict[str, Any]]],
 ) -> Any:
-    """Look a text up. Without an id it is compared with everything; `name` is what it is called then.
+    """Look a text up. Without an id it is compared with everything, and called `name`.
 
-    `sides_of` says of ids who these documents are, as far as it knows.
+    `sides_of` gives details of documents by id, as far as they are known.
     """
-    # An id that nobody has: the index does not compare a document with the one of its own id.
+    # An id that no document has: the index does not compare a document with its own id.
     asked = doc_id or f"{NO_NAME} {secrets.token_hex(16)}"
     result = index.query(Document(asked, text, time, group), html=False, main_content=False)
     verdict, passages = result.verdicts[0], sorted(result.passages_of(0), key=lambda passage: passage["a_start"])
@@ -76,18 +76,18 @@ def check_text(
 
 
 def covered_share(passages: Iterable[dict[str, Any]], n_chars: int) -> float:
-    """Return the share of a text (a) that stands in passages."""
+    """Return the share of a text (a) that is in passages."""
     return _covered(passages) / n_chars if n_chars else 0.0
 
 
 def excerpt_of(text: str) -> str:
-    """Return the beginning of a text on one line."""
+    """Return the beginning of a text as one line."""
     line = " ".join(text[: 4 * _EXCERPT_CHARS].split())
     return line if len(line) <= _EXCERPT_CHARS else line[: _EXCERPT_CHARS - 1] + "…"
 
 
 def _covered(passages: Iterable[dict[str, Any]]) -> int:
-    """Return how many characters of a lie in passages."""
+    """Return how many characters of a are in passages."""
     n_chars = reached = 0
     for start, end in sorted((passage["a_start"], passage["a_end"]) for passage in passages):
         n_chars += max(0, end - max(start, reached))
@@ -96,7 +96,7 @@ def _covered(passages: Iterable[dict[str, Any]]) -> int:
 
 
 def _rank_sources(verdict: Verdict, passages: Sequence[dict[str, Any]], n_chars: int) -> list[dict[str, Any]]:
-    """Return the documents of the index that the text shares passages or most of its known sentences with, best first."""
+    """Return the documents of the index that share passages, or most known sentences, with the text, best first."""
     by_source: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for passage in passages:
         by_source[passage["b_id"]].append(passage)
@@ -119,7 +119,7 @@ def _rank_sources(verdict: Verdict, passages: Sequence[dict[str, Any]], n_chars:
 
 
 def _shades(result: QueryResult) -> list[dict[str, int]]:
-    """Return the known sentences, and in how many documents each stands."""
+    """Return the known sentences, and how many documents contain each."""
     hits = result.hits
     if not len(hits):
         return []

@@ -1,4 +1,4 @@
-"""Bodies on their way in: not too long, not too slow, and not too many at a time, whatever was announced."""
+"""Limits on incoming bodies: length, speed and number at a time, whatever their headers announce."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LEAST_WAITING_BYTES, _WAITING_UPLOADS = 64_000_000, 4
 
 @dataclass(frozen=True)
 class Patience:
-    """How long the server waits for a client: for the head of a request, and for bytes to be sent or read.
+    """How long the server waits for a client: for a request head, and for bytes to be sent or read.
 
-    Whatever takes longer than `still_seconds` must go on at `least_bytes_per_second`.
+    A transfer that takes longer than `still_seconds` must then reach `least_bytes_per_second`.
     """
 
     head_seconds: float = 10.0
@@ -25,7 +25,7 @@ class Patience:
 
 
 class Incoming:
-    """All bodies that are being read or worked on. There are never more bytes of them than memory is meant for."""
+    """All bodies being read or processed. Their total size is limited."""
 
     def __init__(self, max_upload_bytes: int, patience: Patience) -> None:
         self.max_upload_bytes, self.patience = max_upload_bytes, patience
@@ -47,12 +47,12 @@ class IncomingBody:
         self._n_bytes = 0
 
     def check_announced(self) -> None:
-        """Raise if more is announced than may come."""
+        """Raise if the announced length is too large."""
         if self._announced.isdecimal() and (len(self._announced) > 18 or int(self._announced) > self._all.max_upload_bytes):
             raise self._too_large()
 
     async def next(self, receive: Receive, is_answered: bool) -> Message:
-        """Return the next part. Once an answer has begun, a body that is too long ends it, and no other error is raised."""
+        """Return the next part. Once a response has begun, a body that is too long ends it without another error."""
         if self._is_whole:
             return await receive()
         now = asyncio.get_running_loop().time()
@@ -77,7 +77,7 @@ class IncomingBody:
         return message
 
     def release(self) -> None:
-        """Count the bytes no more: the request is answered."""
+        """Stop counting the bytes: the request is answered."""
         self._all.n_bytes -= self._n_bytes
         self._n_bytes = 0
 

@@ -1,0 +1,174 @@
+"""Writes the settings of every function into its signature: `python -m ibidem.config.make_keywords`.
+
+They replace the lines between `# settings of NAME` and `# end of settings`. A test fails when a signature is out of date.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ibidem.config.config import setting_fields, setting_type
+from ibidem.config.word_source import WordSource
+
+SOURCE = Path(__file__).parent.parent
+WIDTH = 128
+_WORDS = "str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream"
+_WIDER_TYPES = {
+    "antecedents": "str | int | Sequence[str]",
+    "spot_stop_words": "str | int | Sequence[str]",
+    "word_counts": _WORDS,
+    "stop_words": _WORDS,
+    "bits_per_word": 'int | Literal["auto"]',
+}
+_SIGNATURE_SETTINGS = (
+    "signature", "min_idf", "max_idf", "antecedents", "spot_stop_words", "spot_short_chains", "spot_distance", "spot_chain",
+    "max_document_share", "word_counts", "stop_words", "paper",
+)  # fmt: skip
+_DUPLICATE_SETTINGS = (
+    "measure", "method", "min_containment", "sample_every", "sample_remainder", "verify", "filter_bits", "permutations",
+    "bands", "max_bits_apart",
+)  # fmt: skip
+_RUN = ("workers", "strict")
+_INDEX_LOOKUP = ("signature_bits", "bits_per_word", "commit_every")
+_FIXED = ("lang", "max_sentence_words", "hash_seed", "shingle_size", "min_similarity", *_SIGNATURE_SETTINGS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """The settings of a function: all those of some stages, except a few, plus single ones."""
+
+    stages: Sequence[str] = ()
+    without: Sequence[str] = ()
+    also: Sequence[str] = ()
+
+    def fields(self) -> Iterator[dataclasses.Field[Any]]:
+        """Yield the settings, in the order of the flow; `engine` is a parameter of its own."""
+        for stage, setting in setting_fields():
+            if (stage in self.stages and setting.name not in self.without) or setting.name in self.also:
+                if setting.name != "engine":
+                    yield setting
+
+
+_QUERY = Wanted(("documents", "passages", "index"), (*_INDEX_LOOKUP, "same_document"), ("paper", *_RUN))
+FUNCTIONS = {
+    "find": Wanted(
+        ("documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"), ("summaries",)
+    ),
+    "cluster": Wanted(
+        ("documents", "signatures", "matches", "resemblance", "clusters", "engine", "output"),
+        ("signature", "max_document_share", "keep_text", "group_field"),
+        ("hash_seed",),
+    ),
+    "dedup": Wanted(
+        (
+            "documents",
+            "sentences",
+            "signatures",
+            "matches",
+            "passages",
+            "resemblance",
+            "clusters",
+            "cleaning",
+            "engine",
+            "output",
+        ),
+        ("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),
+    ),
+    "compare": Wanted(("sentences", "alignment"), ("align",), ("max_gap_sentences", "workers")),
+    "compare_pairs": Wanted(
+        ("documents", "sentences", "alignment", "output"), ("align", "group_field"), ("max_gap_sentences", "workers")
+    ),
+    "tune": Wanted(
+        ("documents", "signatures", "matches", "resemblance"),
+        (*_SIGNATURE_SETTINGS, *_DUPLICATE_SETTINGS, "group_field", "time_field"),
+        ("hash_seed", *_RUN),
+    ),
+    "read": Wanted(("documents",)),
+    "words": Wanted(("documents", "sentences"), (), _RUN),
+    "Index": Wanted(("documents", "passages", "index"), (), (*_FIXED, "memory", *_RUN)),
+    "Index.query": _QUERY,
+    "Index.check": _QUERY,
+    "Index.add": Wanted(("documents",), (), ("memory", *_RUN)),
+    "Index.info": Wanted(("index",)),
+    "Index.watch": Wanted(("documents", "passages", "index"), (), ("paper", "memory", *_RUN)),
+}
+FILES = ("api.py", "formats/reader.py", "index/index.py")
+# Verbs whose overloads say what a call returns take the same settings as a class of keywords.
+OVERLOADED = ("find", "cluster", "dedup")
+SETTINGS_FILE = "config/verb_settings.py"
+_BLOCK = re.compile(r"( *)# settings of ([\w.]+)\n(?:.*\n)*? *# end of settings\n")
+_HEAD = '''"""The settings of verbs as keywords with types, for type checkers and editors; written by `make_keywords.py`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Literal, TypedDict
+
+from ibidem.config.word_source import ArrowStream
+'''
+
+
+def main() -> None:
+    """Write all signatures."""
+    for name in FILES:
+        path = SOURCE / name
+        path.write_text(refreshed(path.read_text("utf-8")), encoding="utf-8")
+    (SOURCE / SETTINGS_FILE).write_text(verb_settings(), encoding="utf-8")
+
+
+def verb_settings() -> str:
+    """Return the module with the keywords of verbs that have overloads."""
+    parts = [_HEAD]
+    for verb in OVERLOADED:
+        parts.append(f'\n\nclass {verb.title()}Settings(TypedDict, total=False):\n    """Settings of `{verb}`."""\n\n')
+        parts += [f"    {setting.name}: {type_of(setting)}\n" for setting in FUNCTIONS[verb].fields()]
+    return "".join(parts)
+
+
+def refreshed(source: str) -> str:
+    """Return the source of a module with the settings that its functions have now."""
+    return _BLOCK.sub(_block, source)
+
+
+def _block(found: re.Match[str]) -> str:
+    indent, name = found[1], found[2]
+    lines = [indent]
+    for word in map(parameter, FUNCTIONS[name].fields()):
+        if len(lines[-1]) + len(word) + 2 > WIDTH and lines[-1] != indent:
+            lines.append(indent)
+        lines[-1] += ("" if lines[-1] == indent else " ") + word + ","
+    return "\n".join([f"{indent}# settings of {name}", *lines, f"{indent}# end of settings"]) + "\n"
+
+
+def parameter(setting: dataclasses.Field[Any]) -> str:
+    """Return a setting as a parameter, with its type and default."""
+    default = setting.default
+    if isinstance(default, WordSource):
+        default = default.name
+    if isinstance(default, Fraction):
+        default = float(default) if default.denominator > 1 else int(default)
+    return f"{setting.name}: {type_of(setting)} = {_literal(default)}"
+
+
+def type_of(setting: dataclasses.Field[Any]) -> str:
+    """Return the type that callers may give."""
+    choices = setting.metadata["choices"]
+    if choices:
+        return f"Literal[{', '.join(map(_literal, choices))}]"
+    kind = setting_type(setting)
+    return _WIDER_TYPES.get(setting.name, "float | Fraction" if kind is Fraction else kind.__name__)
+
+
+def _literal(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""The settings of verbs as keywords with types, for type checkers and editors; written by `make_keywords.py`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Literal, TypedDict
+
+from ibidem.config.word_source import ArrowStream
+
+
+class FindSettings(TypedDict, total=False):
+    """Settings of `find`."""
+
+    text_field: str
+    id_field: str
+    time_field: str
+    group_field: str
+    html: bool
+    main_content: bool
+    encoding: str
+    lang: str
+    max_sentence_words: int
+    hash_seed: int
+    signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"]
+    shingle_size: int
+    min_idf: float
+    max_idf: float
+    antecedents: str | int | Sequence[str]
+    spot_stop_words: str | int | Sequence[str]
+    spot_short_chains: bool
+    spot_distance: int
+    spot_chain: int
+    max_document_share: float
+    word_counts: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream
+    stop_words: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream
+    paper: bool
+    min_similarity: float | Fraction
+    min_sentences: int
+    min_words: int
+    min_quote_words: int
+    max_gap_sentences: int
+    max_places: int
+    same_document: bool
+    skip_same_group: bool
+    align: bool
+    min_evidence: float
+    min_aligned_words: int
+    workers: int
+    memory: str
+    max_disk: str
+    tmp_dir: str
+    partitions: int
+    resume: bool
+    work_dir: str
+    format: Literal["parquet", "jsonl", "csv"]
+    keep_text: bool
+    overwrite: bool
+    strict: bool
+
+
+class ClusterSettings(TypedDict, total=False):
+    """Settings of `cluster`."""
+
+    text_field: str
+    id_field: str
+    time_field: str
+    html: bool
+    main_content: bool
+    encoding: str
+    hash_seed: int
+    shingle_size: int
+    min_idf: float
+    max_idf: float
+    antecedents: str | int | Sequence[str]
+    spot_stop_words: str | int | Sequence[str]
+    spot_short_chains: bool
+    spot_distance: int
+    spot_chain: int
+    word_counts: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream
+    stop_words: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream
+    paper: bool
+    min_similarity: float | Fraction
+    measure: Literal["resemblance", "order"]
+    method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
+    min_containment: float | Fraction
+    max_shingle_documents: int
+    sample_every: int
+    sample_remainder: int
+    verify: bool
+    filter_bits: int
+    permutations: int
+    bands: int
+    max_bits_apart: int
+    keep: str
+    chains: bool
+    workers: int
+    memory: str
+    max_disk: str
+    tmp_dir: str
+    partitions: int
+    resume: bool
+    work_dir: str
+    format: Literal["parquet", "jsonl", "csv"]
+    overwrite: bool
+    strict: bool
+
+
+class DedupSettings(TypedDict, total=False):
+    """Settings of `dedup`."""
+
+    text_field: str
+    id_field: str
+    time_field: str
+    group_field: str
+    html: bool
+    main_content: bool
+    encoding: str
+    lang: str
+    max_sentence_words: int
+    hash_seed: int
+    signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"]
+    shingle_size: int
+    min_idf: float
+    max_idf: float
+    antecedents: str | int | Sequence[str]
+    spot_stop_words: str | int | Sequence[str]
+    spot_short_chains: bool
+    spot_distance: int
+    spot_chain: int
+    max_document_share: float
+    word_counts: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream
+    stop_words: str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | ArrowStream
+    paper: bool
+    min_similarity: float | Fraction
+    min_sentences: int
+    min_words: int
+    min_quote_words: int
+    same_document: bool
+    measure: Literal["resemblance", "order"]
+    method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
+    min_containment: float | Fraction
+    max_shingle_documents: int
+    sample_every: int
+    sample_remainder: int
+    verify: bool
+    filter_bits: int
+    permutations: int
+    bands: int
+    max_bits_apart: int
+    keep: str
+    chains: bool
+    level: Literal["document", "passage", "sentence"]
+    mark_only: bool
+    workers: int
+    memory: str
+    max_disk: str
+    tmp_dir: str
+    partitions: int
+    resume: bool
+    work_dir: str
+    overwrite: bool
+    strict: bool
