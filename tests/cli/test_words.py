@@ -65,8 +65,8 @@ def test_what_is_wrong_is_said_before_the_work(run: Run, few: str, tmp_path: Pat
     said(run("words", few, "-o", "there.tsv"), 2, "the file exists; --overwrite replaces it")
     assert (tmp_path / "there.tsv").read_text() == "precious"
     assert run("words", few, "-o", "there.tsv", "--overwrite", "-q").code == 0
-    said(run("words", few, "-o", "w.tsv", "--min-documents", "0"), 2, "min_documents must be at least 1, not 0")
-    said(run("words", few, "-o", "w.tsv", "--max-words", "-1"), 2, "max_words must be at least 0, not -1")
+    said(run("words", few, "-o", "w.tsv", "--min-documents", "0"), 2, "--min-documents must be at least 1, not 0")
+    said(run("words", few, "-o", "w.tsv", "--max-words", "-1"), 2, "--max-words must be at least 0, not -1")
     (tmp_path / "empty.jsonl").write_text("")
     said(run("words", "empty.jsonl", "-o", "w.tsv"), 3, "no documents")
     assert not (tmp_path / "w.tsv").exists()

@@ -133,7 +133,7 @@ class SignaturesConfig:
     spot_stop_words: str = _criterion(
         "auto",
         "SpotSigs: the words that chains skip, in a file or separated by commas, or how many of the most frequent words they "
-        "skip. none: none; auto: those of stop_words.",
+        "skip. none: none; auto: all stop words.",
         value="WORDS",
     )
     spot_short_chains: bool = _criterion(False, "SpotSigs: also keep chains that the end of the sentence cuts short.")
@@ -292,7 +292,7 @@ class IndexConfig:
     search_engine: str = _criterion(
         "overlap",
         "How the index looks up sentences. overlap, inverted and scan: by the words they share; fingerprint: by the same words "
-        "but for common ones; exact: word for word; signature: as passages; bits: by bit signatures. The choice when the index "
+        "except common ones; exact: word for word; signature: as passages; bits: by bit signatures. The choice when the index "
         "is created is the default.",
         value="NAME",
         choices=SEARCH_METHODS,

@@ -55,7 +55,7 @@ class QueryTypes:
         return replace(self, words=frozen(words), first=frozen(starts_of(self.sizes[rows])), **self._by_query(rows))
 
     def _by_query(self, rows: slice | NDArray[np.int64]) -> dict[str, Any]:
-        """Return what is told of some queries besides their words."""
+        """Return the columns of some queries, except those of their words."""
         names = ("digests", "totals", "signatures", "fingerprints")
         columns = {name: frozen(getattr(self, name)[rows]) for name in names}
         return columns | ({} if self.wide_signatures is ABSENT else {"wide_signatures": self.wide_signatures[:, rows]})

@@ -3,7 +3,7 @@
 A signature that gives sets (shingles, spots) makes the elements of a sentence; of one that gives a key (I-Match, fingerprint),
 the key is its only element. So all of them are stored, merged and searched in one way.
 
-How common words are must not change with every document, or equal sentences would get unequal elements: signatures are told
+How common words are must not change with every document, or equal sentences would get unequal elements: signatures get
 the counts that the index keeps (see `vocabulary.py`).
 """
 

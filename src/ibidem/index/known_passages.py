@@ -46,7 +46,7 @@ class _Known:
     sentences: Numbers
     of_sentence: Numbers  # the document of each, in the segment
     types: Numbers  # the type of each among the relevant ones, -1 if it matches nothing
-    is_known: NDArray[np.bool_]  # whether each is known by anything; what is not is stepped over
+    is_known: NDArray[np.bool_]  # whether each has elements; those without are skipped
 
 
 def locate_passages(

@@ -134,7 +134,7 @@ def _types_and_words(
     hashes, lists = _lists(types, order)
     n_types, n_words = len(order), len(hashes)
     posting_first, postings = _postings(types, order, lists["sizes"], n_words, Fraction(0))
-    # Where nobody asks for similar words, a single one of each type is enough to find the same words again.
+    # If similar words are not searched for, one word of each type is enough to find the same words again.
     limit = settings.min_similarity if settings.elements is None else Fraction(1)
     prefix_first, prefix_postings = _postings(types, order, lists["sizes"], n_words, limit)
 

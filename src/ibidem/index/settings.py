@@ -78,12 +78,12 @@ def given_counts(config: Config, stored: Mapping[str, Any]) -> WordCounts | None
     known = outside_counts(Config.of(config, hash_seed=stored["hash_seed"]), NO_HASHES)
     if known is None and "word_counts" in stored:
         message = "the index is empty, and the word counts that it was created with are not stored yet"
-        raise IndexSettingsError(message, "Give the same word_counts with the first documents.")
+        raise IndexSettingsError(message, f"Give the same {surface.named('word_counts')} with the first documents.")
     return None if known is None else WordCounts.given(known, n_frequent(config.signatures))
 
 
 def with_own_seed(config: Config) -> Config:
-    """Return the settings of a new index: unless a seed is chosen it gets one that nobody else has.
+    """Return the settings of a new index: unless a seed is chosen, it gets its own secret one.
 
     Of equally frequent words, the hash decides which begin spots: there the seed is the public one, as in `find`.
     """
