@@ -1,4 +1,7 @@
-"""Start-up: `ibidem --help`, the first `find` with nothing compiled yet, and later ones, on the bundled example."""
+"""Start-up: `ibidem --help`, and for each verb the first run, with nothing compiled yet, and later ones, on bundled examples.
+
+`execution/warmup.py` announces what a first run takes longer by these figures.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,28 @@ def seconds(command: list[str], environment: dict[str, str]) -> float:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder) / "cache")}
-        find = [IBIDEM, "find", str(EXAMPLE), "-o", str(Path(folder) / "out"), "--overwrite"]
+        written = ["-o", str(Path(folder) / "out"), "--overwrite"]
+        index = str(Path(folder) / "x.idx")
+        essays = EXAMPLE.parents[1] / "essays"
+        commands = {
+            "find": ["find", str(EXAMPLE), *written],
+            "find exact": ["find", str(EXAMPLE), *written, "--signature", "exact"],
+            "find --align": ["find", str(EXAMPLE), *written, "--align"],
+            "compare": ["compare", str(essays / "essays" / "amara.txt"), str(essays / "sources" / "tides-handbook.txt")],
+            "cluster": ["cluster", str(EXAMPLE), *written],
+            "dedup passages": ["dedup", str(EXAMPLE), "--dry-run", "--level", "passage"],
+            "tune": ["tune", str(EXAMPLE)],
+            "index add": ["index", "add", index, str(EXAMPLE), "--replace"],
+            "index query": ["index", "query", index, str(EXAMPLE)],
+            "index check": ["index", "check", index, str(EXAMPLE)],
+            "warmup": ["warmup"],
+        }
         print(f"ibidem --help            {min(seconds([IBIDEM, '--help'], environment) for _ in range(3)):.2f} s")
-        for signature in ("words", "exact"):
+        for name, arguments in commands.items():
             shutil.rmtree(Path(folder) / "cache", ignore_errors=True)
-            command = [*find, "--signature", signature]
-            print(f"first find, {signature:6}       {seconds(command, environment):.2f} s (kernels are compiled)")
-            print(f"later find, {signature:6}       {min(seconds(command, environment) for _ in range(3)):.2f} s")
+            command = [IBIDEM, *arguments]
+            print(f"first {name:<18} {seconds(command, environment):.2f} s (kernels are compiled)", flush=True)
+            print(f"later {name:<18} {min(seconds(command, environment) for _ in range(3)):.2f} s", flush=True)
 
 
 if __name__ == "__main__":

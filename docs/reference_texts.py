@@ -1,5 +1,7 @@
 """What the generated pages of the reference say beyond the code. `make_reference.py` refuses texts that do not fit the code."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from ibidem import model
@@ -57,8 +59,18 @@ bytes where that is possible.
 - Records need a text. The fields `id`, `time` and `group` are used where they exist; `--text-field`, `--id-field`,
   `--time-field` and `--group-field` give other names.
 - A time is ISO 8601, RFC 2822 or seconds since 1970. Other times are counted, reported and ignored.
-- A record without an id gets one from its file and position (`mail.jsonl:12`). A text file is known by its path.
-- The same id twice is an error.
+- The same id twice is an error. Files and records without an id get one: see [ids of files](#ids-of-files).
+
+## Ids of files
+
+The id of a text or HTML file is its path, as seen from the current folder: `essays/mia.txt`. It is the same whether you name a folder
+(`essays`, `./essays/`), a pattern (`essays/*.txt`), the file itself or its absolute path. A file outside the current folder has its
+absolute path as its id: `/srv/essays/mia.txt`. So two files never share an id.
+
+A record without an id is known by its file and position: `mail/inbox.jsonl:12`. Pages of a WARC file are known by their addresses.
+
+Ids depend on the folder you work in, and on nothing else. From inside `essays`, the same file is `mia.txt`. Run commands that share
+an index from one folder; if a text arrives under a second id all the same, `index add` and `watch` say so.
 
 ## Outputs
 
@@ -84,7 +96,7 @@ bytes where that is possible.
 | sampling plan (`tune -o`, `cluster --plan`) | JSON |
 | word counts (`words -o`, `--word-counts`) | TSV, CSV or Parquet, see [words](passages.md#words-from-outside) |
 | words (`words -o`, `--stop-words`) | text, one word per line |
-| answers (`watch`) | JSON lines: `id`, `duplicated`, `n_sentences`, `n_known`, `n_common`, `sources`, `passages` |
+| answers (`watch`) | JSON lines: `id`, `duplicated`, `n_sentences`, `n_known`, `n_common`, `sources`, `passages`; `same_text_as` where the index has the same text under another id |
 | index | a folder: see [how the index grows](../how-it-works/growing-index.md) |
 """,
 }

@@ -91,7 +91,7 @@ class Meddler(Progress):
             self._change()
         self._left -= 1
 
-    def begin_stage(self, name: str, n_bytes: int | None) -> None:
+    def begin_stage(self, name: str, n_bytes: int | None, amount: str = "") -> None:
         self.step()
 
     def end_stage(self, name: str) -> None:

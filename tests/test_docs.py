@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 import ibidem
 import ibidem.api
 import ibidem.index.index
 from ibidem import model
+from ibidem.cli.display import STAGES
 from ibidem.config import setting_fields
 from ibidem.version import __version__
 
@@ -22,6 +24,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from make_examples import CHECKED, NEWS, WORKED, refreshed  # type: ignore[import-not-found]  # noqa: E402
 from make_reference import FOLDER, PAGES  # type: ignore[import-not-found]  # noqa: E402
+from make_screens import SCREENS  # type: ignore[import-not-found]  # noqa: E402
 
 README = ROOT / "README.md"
 WITH_PYTHON = [README, ROOT / "docs/get-started.md", ROOT / "docs/guides/trace-reprints.md"]
@@ -77,6 +80,7 @@ def test_flags_exist(page: Path) -> None:
     known |= {"--plan", "--min-precision", "--dry-run", "--replace", "--recount", "--from", "--exit-code"}
     known |= {"--report", "--documents", "--max-pairs", "--index", "--host", "--token", "--arrivals", "--max-upload"}
     known |= {"--read-only", "--work", "--clients", "--seconds", "--verbose"}
+    known |= {"--rm", "--tmpfs", "--user", "--build-arg"}  # of docker
     known |= {"--pairs", "--full", "--bootstrap", "--json", "--tune", "--only", "--share", "--minutes"}
     known |= {"--no-" + setting.name.replace("_", "-") for _, setting in setting_fields() if setting.default is True}
     known |= set(re.findall(r"--[a-z][a-z-]+", (FOLDER / "commands.md").read_text("utf-8")))
@@ -86,6 +90,17 @@ def test_flags_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_the_reference_is_fresh(page: str) -> None:
     assert (FOLDER / page).read_text(encoding="utf-8") == PAGES[page](), "run docs/make_reference.py"
+
+
+def test_the_screens_of_the_reference_fit_80_columns_and_name_every_stage() -> None:
+    page = (FOLDER / "terminal.md").read_text("utf-8")
+    lines = [line for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
+    assert lines
+    assert [line for line in lines if cell_len(line) > 80] == []
+    assert re.findall(r"^### (\w+)$", page, re.MULTILINE) == list(SCREENS)
+    shown = {re.split(r" +[-\\|/━╸╺]", line)[0] for line in lines}
+    for stage in ("sentences", "matches", "passages", "alignment", "pairs", "cuts", "adding", "writing"):
+        assert STAGES[stage][0] in shown, "run docs/make_screens.py"
 
 
 def test_the_readme_is_one_page() -> None:

@@ -20,7 +20,7 @@ STAGES = ["formats", "sentences", "signatures", "matches", "passages", "alignmen
 LAYERS = ["ground", "columns", *STAGES, "running", "results", "index", "programs", "api", "viewer", "cli"]
 # What of `execution` every layer may use. The rest of it opens runs, or is a program.
 GROUND = {
-    "compiler", "disk_limit", "durable_files", "flow", "layout", "locks", "memory", "output_folder", "progress",
+    "compiler", "disk_limit", "durable_files", "flow", "kernel_cache", "layout", "locks", "memory", "output_folder", "progress",
     "spill", "tasks", "threads",
 }  # fmt: skip
 PROGRAMS = {"execution.warmup"}
@@ -36,7 +36,7 @@ LATE_IMPORTS = {
     "--help and --version answer before NumPy, Arrow and kernels are loaded": {
         "cli.cluster", "cli.compare", "cli.dedup", "cli.eval", "cli.find", "cli.index_check", "cli.index_edit",
         "cli.index_query", "cli.libraries", "cli.main", "cli.report", "cli.serve", "cli.spark", "cli.tune", "cli.verbs",
-        "cli.watch", "cli.words",
+        "cli.warmup", "cli.watch", "cli.words",
     },
     "a verb loads what it runs, and where it runs": {"api", "execution.verb_runs", "results.backings"},
     "a format is loaded when the first file of it is met": {

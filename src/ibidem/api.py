@@ -409,8 +409,8 @@ def _words(
     from ibidem import pipeline
     from ibidem.execution.run import MemoryRun
 
-    least = {"min_documents": (min_documents, 1), "max_words": (max_words, 0)}
-    if problems := [f"{named(name)} must be at least {low}, not {n}" for name, (n, low) in least.items() if n < low]:
+    limits = (("min_documents", min_documents, 1), ("max_words", max_words, 0))
+    if problems := [f"{named(name)} must be at least {low}, not {n}" for name, n, low in limits if n < low]:
         raise SettingsError(problems)
     with MemoryRun(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
         return pipeline.words(run).cut(min_documents, max_words)
@@ -418,7 +418,8 @@ def _words(
 
 @carried_out_by(_words)
 def words(
-    inputs: Inputs, *, min_documents: int = 1, max_words: int = 0, config: Config | None = None, progress: Progress | None = None,
+    inputs: Inputs, *, min_documents: int = 1, max_words: int = 0, config: Config | None = None,
+    progress: Progress | None = None,
     # settings of words
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
     main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,

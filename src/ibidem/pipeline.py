@@ -158,7 +158,7 @@ def compare(run: MemoryRun, pairs: Sequence[tuple[str, str]], source: str) -> Co
         sentences = split(run.flow, documents, config, run.progress)
         check_sentences(run.flow, sentences, run.progress, config.documents)
     numbers = numbers_of_pairs(sentences.look(), pairs, source, run.skipped)
-    with run.progress.stage("alignment"):
+    with run.progress.stage("alignment", amount=f"{len(numbers):,} pairs"):
         passages = Parts(passages_of_pairs(sentences.look(), numbers, config, run.flow.run_tasks))
     backing = backing_of(run, {"passages": passages}, sentences)
     return Comparison(backing=backing, n_pairs=len(numbers), **run.facts())

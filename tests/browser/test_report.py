@@ -360,7 +360,7 @@ def test_duplicates_are_told_without_passages(open_page: Open, tmp_path: Path) -
     records = [{"id": "a", "text": f"{SHARED} Dawn."}, {"id": "b", "text": f"{SHARED} Noon."}, {"id": "c", "text": "Other."}]
     ibidem.cluster(records).to_html(tmp_path / "report.html")
     with open_page((tmp_path / "report.html").as_uri()) as page:
-        assert "1 pair of duplicates in 1 cluster" in page.inner_text(".masthead")
+        assert "1 pair of similar documents in 1 cluster" in page.inner_text(".masthead")
         assert "passages" not in page.inner_text(".masthead")
         assert "word sequences" in page.inner_text(".cutoffs")
         page.click("nav[aria-label=Views] >> text=Pairs")

@@ -52,8 +52,8 @@ def _value(cell: str) -> Any:
 def test_a_run_writes_its_tables_and_says_what_it_found(run: Run, news: str, tmp_path: Path, table_format: str) -> None:
     answer = run("cluster", news, "-o", "out", "--format", table_format)
     said(
-        answer, 0, "5 documents, 121 shingles", "3 duplicate pairs\n", "1 cluster of 3 documents: 2 could be removed",
-        "this one:", "3 documents: keep first; second, fourth", "results: out",
+        answer, 0, "5 documents, 121 shingles", "3 pairs of similar documents\n",
+        "1 cluster of 3 documents: 2 could be removed", "this one:", "3 documents: keep first; second, fourth", "results: out",
     )  # fmt: skip
     names = {f"duplicates.{table_format}", f"clusters.{table_format}", "run.json", "skipped.jsonl"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
@@ -128,7 +128,7 @@ def test_without_verifying_it_says_that_these_are_estimates(run: Run, news: str)
         run("cluster", news, "-o", "out", "--no-verify", "--method", "minhash"),
         0,
         "pairs are not verified: similarities are estimates",
-        "duplicate pairs, not verified",
+        "pairs of similar documents, not verified",
     )
     answer = run("cluster", news, "-o", "out2")
     assert "verified" not in answer.err
@@ -136,7 +136,7 @@ def test_without_verifying_it_says_that_these_are_estimates(run: Run, news: str)
 
 @pytest.mark.parametrize("mode", ["on", "off", "auto"])
 def test_progress_goes_to_stderr(run: Run, news: str, mode: str) -> None:
-    said(run("cluster", news, "-o", "out", "--progress", mode), 0, "3 duplicate pairs")
+    said(run("cluster", news, "-o", "out", "--progress", mode), 0, "3 pairs of similar documents")
 
 
 # The output folder.
@@ -202,7 +202,7 @@ def test_finding_nothing_is_no_error_and_is_explained(
     run: Run, tmp_path: Path, texts: list[str], arguments: list[str], reason: str
 ) -> None:
     name = write_jsonl(tmp_path / "texts.jsonl", documents(*texts))
-    said(run("cluster", name, "-o", "out", *arguments), 0, "0 duplicate pairs", "nothing found", reason)
+    said(run("cluster", name, "-o", "out", *arguments), 0, "0 pairs of similar documents", "nothing found", reason)
     assert pq.read_table(tmp_path / "out" / "clusters.parquet").num_rows == 0
 
 
@@ -245,9 +245,11 @@ def test_inputs_and_output_are_needed(run: Run, news: str) -> None:
 
 def test_a_file_of_settings_and_flags_above_it(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text('[matches]\nmin_similarity = 0.9\n[output]\nformat = "jsonl"\n')
-    said(run("cluster", news, "-o", "out", "--config", "run.toml"), 0, "1 duplicate pair")
+    said(run("cluster", news, "-o", "out", "--config", "run.toml"), 0, "1 pair of similar documents")
     assert (tmp_path / "out" / "clusters.jsonl").exists()
-    said(run("cluster", news, "-o", "out2", "--config", "run.toml", "--min-similarity", "0.8"), 0, "3 duplicate pairs")
+    said(
+        run("cluster", news, "-o", "out2", "--config", "run.toml", "--min-similarity", "0.8"), 0, "3 pairs of similar documents"
+    )
     (tmp_path / "run.toml").write_text("[clusters]\nkeeping = 1\n[resemblance]\nfilter_bits = 7\n")
     said(run("cluster", news, "-o", "out3", "--config", "run.toml"), 2, "'keeping'", "--filter-bits must be")
 
@@ -261,13 +263,13 @@ def test_plans(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").unlink()
     assert run("tune", news, "-o", "plan.json", "-q").code == 0
     assert run("tune", news, "-o", "plan.json", "-q").code == 0  # a plan may be replaced
-    said(run("cluster", news, "-o", "out", "--plan", "plan.json"), 0, "3 duplicate pairs")
+    said(run("cluster", news, "-o", "out", "--plan", "plan.json"), 0, "3 pairs of similar documents")
     said(run("cluster", news, "-o", "out2", "--plan", "plan.json", "--min-similarity", "0.5"), 2, "was made for 0.8")
 
 
 @pytest.mark.parametrize("method", ["shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"])
 def test_other_methods(run: Run, news: str, tmp_path: Path, method: str) -> None:
-    said(run("cluster", news, "-o", "out", "--method", method, "--format", "jsonl"), 0, " duplicate pair")
+    said(run("cluster", news, "-o", "out", "--method", method, "--format", "jsonl"), 0, " of similar documents")
     found = {(row["a_id"], row["b_id"]) for row in rows(tmp_path / "out" / "duplicates.jsonl")}
     assert ("first", "fourth") in found
     assert found <= set(PAIRS)
@@ -277,7 +279,9 @@ def test_little_memory(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     assert run("cluster", news, "-o", "out", "--format", "jsonl").code == 0
     said(
-        run("cluster", news, "-o", "out2", "--format", "jsonl", "--memory", "0.1kB", "--tmp-dir", "tmp"), 0, "3 duplicate pairs"
+        run("cluster", news, "-o", "out2", "--format", "jsonl", "--memory", "0.1kB", "--tmp-dir", "tmp"),
+        0,
+        "3 pairs of similar documents",
     )
     for name in ("duplicates.jsonl", "clusters.jsonl"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "out2" / name).read_bytes()

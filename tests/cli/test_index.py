@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import ibidem
 from ibidem.cli.options import NO_SEARCH_SETTINGS, flag
 from ibidem.config import setting_fields
 from ibidem.index.commits import WriterLock
@@ -76,6 +77,40 @@ def test_adding_says_what_was_added_and_replaced(run: Run, archive: str, tmp_pat
     answer = run("index", "add", archive, name, "--replace")
     said(answer, 0, "2 documents added (1 replaced), 3 sentences", f"{archive}: 4 documents, ", "kB")
     assert answers(run("index", "check", archive, name, "--min-hits", "1"))[0]["n_known"] == 0
+
+
+def test_adding_the_same_text_under_another_id_is_said(run: Run, tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"a{number}.txt").write_text(text(number, 20), "utf-8")
+        (tmp_path / f"b{number}.txt").write_text(text(number, 20), "utf-8")
+    assert "same text" not in run("index", "add", "i.idx", "a*.txt").err
+    told = "the same text as one already in the index under another id:\n"
+    said(run("index", "add", "i.idx", "b0.txt"), 0, f"1 document has {told}  b0.txt = a0.txt\ni.idx: 6 documents")
+    answer = run("index", "add", "i.idx", "b[1234].txt")
+    said(answer, 0, f"4 documents have {told}  b1.txt = a1.txt\n", "  and 1 more\n")
+    assert all(len(line) <= 80 for line in answer.err.splitlines())
+
+
+def test_times_that_cannot_be_parsed_are_shown(run: Run, tmp_path: Path) -> None:
+    records = [{"id": "a", "text": text(1, 2), "time": "32.13.2020"}, {"id": "b", "text": text(3), "time": "soon"}]
+    write_jsonl(tmp_path / "t.jsonl", records)
+    told = "2 timestamps could not be parsed and were ignored, such as '32.13.2020' in t.jsonl:1; accepted: 2031-09-13T04"
+    said(run("index", "add", "i.idx", "t.jsonl"), 0, told)
+    answer = run("index", "query", "i.idx", "t.jsonl")
+    assert answer.code == 0
+    assert told in answer.err
+    assert told not in run("index", "query", "i.idx", "t.jsonl", "-q").err
+    with ibidem.Index(tmp_path / "i.idx") as index:
+        index.add(documents(c=text(4)))
+        assert index.notices == []
+        index.add([{"id": "d", "text": text(5), "time": "soon"}])
+        assert index.notices[0].startswith("1 timestamp could not be parsed and was ignored, such as 'soon'")
+
+
+@pytest.mark.parametrize("verb", ["add", "query", "check"])
+def test_inputs_without_documents_are_named(run: Run, archive: str, tmp_path: Path, verb: str) -> None:
+    write_jsonl(tmp_path / "odd.jsonl", [{"id": "a", "body": text(1)}])
+    said(run("index", verb, archive, "odd.jsonl"), 3, ": odd.jsonl\n", "its fields are id, body")
 
 
 def test_adding_quietly(run: Run, today: str) -> None:
@@ -384,9 +419,10 @@ def test_one_writer_at_a_time(run: Run, archive: str, today: str, tmp_path: Path
 
 
 def test_the_first_run_says_that_it_compiles(run: Run, archive: str, today: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ibidem.cli.index_access.is_index_compiled", lambda searching: False)
+    monkeypatch.setattr("ibidem.execution.warmup._is_compiled", lambda part: False)
     for arguments in (["check", archive, today], ["query", archive, today], ["compact", archive], ["add", archive, today]):
-        assert "compiling kernels for this command, once" in run("index", *arguments).err
+        said = run("index", *arguments).err
+        assert f"ibidem: compiling for the first run of `index {arguments[0]}`: about" in said
     assert run("index", "check", archive, today, "-q").err == ""
 
 

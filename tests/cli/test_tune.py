@@ -52,7 +52,7 @@ def test_the_table_and_the_plan(run: Run, pages: str, tmp_path: Path) -> None:
     assert plan.made_for == expected.plan.made_for
     # And it is what `cluster` takes.
     taken = run("cluster", pages, *ARGUMENTS[:4], "--plan", "plan.json", "-o", "out")
-    said(taken, 0, "duplicate pairs")
+    said(taken, 0, "pairs of similar documents")
 
 
 def test_without_a_file_nothing_is_written(run: Run, few: str, tmp_path: Path) -> None:

@@ -139,6 +139,12 @@ def test_an_id_again_takes_the_place_of_the_document(run: Run, monkeypatch: pyte
     assert ids_in(tmp_path / "news.idx") == 2
 
 
+def test_the_same_text_under_another_id(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = fed(run, monkeypatch, lines_of(*documents(a=text(1, 2), b=text(3, 4), c=text(1, 2))))
+    assert [json.loads(line).get("same_text_as") for line in answer.out.splitlines()] == [None, None, "a"]
+    assert "1 document has the same text as one already in the index under another id:\n  c = a\n" in answer.err
+
+
 def test_settings_of_a_watch(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = lines_of({"key": "a", "body": text(1)}, {"key": "b", "body": text(1)})
     fields = ("--id-field", "key", "--text-field", "body")

@@ -120,7 +120,7 @@ def test_a_text_or_html_file_is_a_document(tmp_path: Path, name: str, suffix: st
     rows, skipped = collect(tmp_path)
     assert not skipped
     assert [(row["id"], row["text"], row["cleaned"], row["position"]) for row in rows] == [
-        (path.name, "Erster Satz.\n\nZweiter für Köln.", html, 0)
+        (str(path), "Erster Satz.\n\nZweiter für Köln.", html, 0)
     ]
 
 

@@ -191,8 +191,8 @@ def test_formats_without_columns(tmp_path: Path) -> None:
     assert {name: (out / name).read_bytes() for name in list(files)[:4]} == {name: files[name] for name in list(files)[:4]}
     folder = str(tmp_path / "in")
     assert [json.loads(line) for line in (out / "marks.jsonl").read_text().splitlines()] == [
-        {"source": f"{folder}/b.md.gz", "position": 0, "id": "b.md.gz", "m": True, "n": None},
-        {"source": f"{folder}/c.html", "position": 0, "id": "c.html", "m": True, "n": None},
+        {"source": f"{folder}/b.md.gz", "position": 0, "id": f"{folder}/b.md.gz", "m": True, "n": None},
+        {"source": f"{folder}/c.html", "position": 0, "id": f"{folder}/c.html", "m": True, "n": None},
         {"source": f"{folder}/d.warc", "position": 1, "m": True, "n": None},
     ]
     with pytest.raises(InputError, match="'position'"):

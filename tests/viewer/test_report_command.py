@@ -78,6 +78,64 @@ def test_documents_that_have_moved(run: Run, out: Path, tmp_path: Path) -> None:
     said(run("report", "out", "--documents", "absent.jsonl"), 0, "absent.jsonl")
 
 
+def found_in_folders(run: Run, tmp_path: Path, *inputs: str) -> None:
+    """Make folders of texts that share names and passages, and results about them."""
+    contents = {
+        "essays/mia.txt": text(1, 2, 3, 4), "essays/noah.txt": text(9, 1, 2, 3), "papers/mia.txt": text(20, 1, 2, 3, 4),
+        "papers/2024/mia.txt": text(30, 2, 3, 4),
+    }  # fmt: skip
+    for name, content in contents.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, "utf-8")
+    (tmp_path / "papers/wire.jsonl").write_text(json.dumps({"text": text(40, 1, 2, 3)}) + "\n", "utf-8")
+    said(run("find", *inputs, "-o", "out", "-q"), 0)
+
+
+def shown_texts(page: Path) -> set[str]:
+    """Return the documents whose whole texts a page contains; all others must say why they are not there."""
+    data = data_of(page)
+    names = {document["document"]: document["id"] for pair in data["pairs"] for document in (pair["a"], pair["b"])}
+    return {names[int(number)] for number, told in data["texts"].items() if told["is_complete"]}
+
+
+ALL_TEXTS = {"essays/mia.txt", "essays/noah.txt", "papers/mia.txt", "papers/2024/mia.txt", "papers/wire.jsonl:1"}
+
+
+def test_documents_of_several_inputs(run: Run, tmp_path: Path) -> None:
+    found_in_folders(run, tmp_path, "essays", "papers")
+    said(run("report", "out", "--documents", "essays", "--documents", "papers"), 0)
+    assert shown_texts(tmp_path / "out/report.html") == ALL_TEXTS
+    said(run("report", "out", "--documents", "papers", "--documents", "essays/noah.txt"), 0)
+    assert shown_texts(tmp_path / "out/report.html") == ALL_TEXTS - {"essays/mia.txt"}
+
+
+@pytest.mark.parametrize(
+    "places", [("moved/essays", "moved/papers"), ("old", "other/old-papers"), ("essays/essays", "papers/papers")]
+)
+def test_documents_of_several_inputs_that_have_moved(run: Run, tmp_path: Path, places: tuple[str, str]) -> None:
+    found_in_folders(run, tmp_path, "./essays", "papers/")
+    for name, place in zip(("essays", "papers"), places, strict=True):
+        os.rename(tmp_path / name, tmp_path / "aside")
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        os.rename(tmp_path / "aside", tmp_path / place)
+    said(run("report", "out"), 0, "cannot be found")
+    assert not shown_texts(tmp_path / "out/report.html")
+    answer = run("report", "out", "--documents", places[0], "--documents", str(tmp_path / places[1]))
+    said(answer, 0)
+    assert "cannot be found" not in answer.err
+    assert shown_texts(tmp_path / "out/report.html") == ALL_TEXTS
+
+
+def test_results_that_moved_together_with_their_inputs(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found_in_folders(run, tmp_path, "essays", "papers")
+    (tmp_path / "archive/2026").mkdir(parents=True)
+    for name in ("essays", "papers", "out"):
+        os.rename(tmp_path / name, tmp_path / "archive/2026" / name)
+    (tmp_path / "archive/2026/essays/noah.txt").write_text("something else", "utf-8")  # no longer the file that was read
+    said(run("report", "archive/2026/out"), 0, "essays/noah.txt cannot be found")
+    assert shown_texts(tmp_path / "archive/2026/out/report.html") == ALL_TEXTS - {"essays/noah.txt"}
+
+
 @pytest.mark.parametrize("verb", ["compare", "cluster"])
 def test_results_of_other_verbs(run: Run, tmp_path: Path, verb: str) -> None:
     news = write_jsonl(tmp_path / "n.jsonl", documents(a=text(*range(9)), b=text(*range(9)), c=text(70, 71)))

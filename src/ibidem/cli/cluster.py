@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,15 +55,17 @@ def cluster(
         return
     with loading_libraries():
         from ibidem.api import cluster as cluster_in
-        from ibidem.cli.runs import open_result, output_occupied
+        from ibidem.cli.runs import kernels_compiled, open_result, output_occupied
+        from ibidem.cli.screen import say, screen_width
         from ibidem.results.cluster_summary import summarise_clusters
 
     if not config.resemblance.verify and not quiet and (plan or not is_compared_in_full(config)):
-        click.echo("ibidem: pairs are not verified: similarities are estimates, and some pairs may not be duplicates", err=True)
+        say(["ibidem: pairs are not verified: similarities are estimates, and some pairs may not be duplicates"])
     with (
         output_occupied(output, config) as config,
+        kernels_compiled("cluster", config, quiet),
         open_result(cluster_in, inputs, references, config, progress, quiet, output, plan=plan) as (result, _),
     ):
-        summary = summarise_clusters(result, output)
+        summary = summarise_clusters(result, output, screen_width(sys.stderr))
     if not quiet:
         click.echo(summary, err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -77,10 +78,10 @@ def compare(
     settings |= {} if pairs is None or form is None else {"format": form}
     config = Config.of(**settings)
     with loading_libraries():
-        from ibidem.cli.runs import kernels_compiled_aside
+        from ibidem.cli.runs import kernels_compiled
         from ibidem.cli.two_texts import compare_two
 
-    with kernels_compiled_aside(config, quiet, comparing=True):
+    with kernels_compiled("compare", config, quiet, aside=True):
         if pairs is not None:
             _compare_listed(inputs, pairs, output, config, progress, quiet)
         else:
@@ -116,6 +117,7 @@ def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Con
     from ibidem.api import compare_pairs
     from ibidem.cli.display import open_display
     from ibidem.cli.runs import output_occupied
+    from ibidem.cli.screen import say, screen_width
     from ibidem.results.summary import look_at, many, skipped_lines, unknown_files_lines
 
     with output_occupied(output, config) as config, open_display(progress, quiet) as display:
@@ -125,6 +127,5 @@ def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Con
     if quiet:
         return
     read = many(result.counts["documents"], "document")
-    click.echo(f"{read}, {many(result.n_pairs, 'pair')}, {many(len(result), 'passage')}", err=True)
-    more = [*skipped_lines(result.skipped), f"results: {output}", look_at(output), *unknown_files_lines(result.skipped)]
-    click.echo("\n".join(more), err=True)
+    say([f"{read}, {many(result.n_pairs, 'pair')}, {many(len(result), 'passage')}", *skipped_lines(result.skipped)])
+    say([f"results: {output}", *look_at(output, screen_width(sys.stderr)), *unknown_files_lines(result.skipped)])

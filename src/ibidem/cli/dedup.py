@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -61,14 +62,16 @@ def dedup(
     output = None if dry_run else output
     with loading_libraries():
         from ibidem.api import dedup as dedup_in
-        from ibidem.cli.runs import folder_occupied, open_result
+        from ibidem.cli.runs import folder_occupied, kernels_compiled, open_result
+        from ibidem.cli.screen import say, screen_width
         from ibidem.execution.spill import temporary_folder
+        from ibidem.formats import input_size
         from ibidem.formats.copy_files import spool_stdin
         from ibidem.results.cleaned_copies import check_cleaning
         from ibidem.results.cleaning_summary import summarise_cleaning
 
     if not config.resemblance.verify and not quiet:
-        click.echo("ibidem: pairs are not verified: documents that are not duplicates may be removed", err=True)
+        say(["ibidem: pairs are not verified: documents that are not duplicates may be removed"])
     with ExitStack() as stack:
         paths: list[Any] = list(inputs)
         if "-" in paths:  # inputs are read twice: standard input is stored first
@@ -77,11 +80,12 @@ def dedup(
         if output is not None:
             config = stack.enter_context(folder_occupied(output, config))
         check_cleaning(paths, output, config)
+        stack.enter_context(kernels_compiled("dedup", config, quiet))
         result, display = stack.enter_context(open_result(dedup_in, paths, references, config, progress, quiet))
         if output is not None:
-            with display.stage("writing"):
+            with display.stage("writing", input_size(paths)):
                 result.write(output, on_bytes=display.add_bytes)
-        summary = summarise_cleaning(result, output)
+        summary = summarise_cleaning(result, output, screen_width(sys.stdout if dry_run else sys.stderr))
     if dry_run:
         click.echo(summary)
     elif not quiet:

@@ -1,4 +1,4 @@
-"""Progress on the terminal: a bar per stage, with documents, sentences, rate and time left. Elsewhere a line now and then."""
+"""Progress on the terminal: a line for the current stage, with a bar, counts and times. Elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -6,15 +6,42 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-import click
+from typing import TYPE_CHECKING
 
 from ibidem.cli.options import VERBOSE
+from ibidem.cli.screen import say
 from ibidem.config.quantities import size_of
 from ibidem.execution.memory import peak_memory, used_memory
 from ibidem.execution.progress import Progress, Step
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 _SECONDS_BETWEEN_LINES = 30.0
+_WIDEST_TEXTS, _NARROWEST_BAR, _WIDEST_BAR = 64, 6, 30
+_LEAST_SHARE, _LEAST_SECONDS = 0.05, 2.0  # before that, the time left is a guess
+_LOOKS_PER_SECOND = 8
+# Stage, as run.json names it → what it does, in plain words → what it works on, as far as that is counted.
+STAGES = {
+    "inputs": ("storing documents", ""),
+    "sentences": ("reading sentences", "sentences"),
+    "matches": ("comparing sentences", "sentences"),
+    "passages": ("finding passages", "sentences"),
+    "alignment": ("aligning words", "documents"),
+    "tables": ("making tables", "documents"),
+    "shingles": ("reading shingles", "documents"),
+    "pairs": ("comparing documents", "documents"),
+    "clusters": ("forming clusters", "documents"),
+    "cuts": ("choosing cuts", "sentences"),
+    "trials": ("trying samples", "documents"),
+    "writing": ("writing results", "documents"),
+    "report": ("writing the report", "documents"),
+    "reading": ("reading results", ""),
+    "views": ("drawing the page", ""),
+    "adding": ("adding documents", "sentences"),
+    "looking up": ("looking up", "sentences"),
+    "verify": ("checking files", ""),
+}
 
 
 @contextmanager
@@ -39,7 +66,7 @@ class TellingDisplay(Progress):
 
     def tell(self, message: str) -> None:
         """Say it."""
-        click.echo(f"ibidem: {message}", err=True)
+        say([f"ibidem: {message}"])
 
 
 class StepDisplay(TellingDisplay):
@@ -50,7 +77,7 @@ class StepDisplay(TellingDisplay):
         self._n_bytes = 0
         self._begin = 0.0
 
-    def begin_stage(self, name: str, n_bytes: int | None) -> None:
+    def begin_stage(self, name: str, n_bytes: int | None, amount: str = "") -> None:
         """Note the time."""
         self._begin, self._n_bytes = time.perf_counter(), 0
 
@@ -73,7 +100,7 @@ class StepDisplay(TellingDisplay):
 
     def _say(self, what: str, seconds: float, rest: str) -> None:
         memory = f"memory {size_of(used_memory())} now, {size_of(peak_memory())} peak"
-        click.echo(f"{what:<28} {seconds:7.1f} s  {memory}{f'; {rest}' if rest else ''}", err=True)
+        say([f"{what:<28} {seconds:7.1f} s  {memory}{f'; {rest}' if rest else ''}"])
 
 
 class LineDisplay(TellingDisplay):
@@ -84,9 +111,9 @@ class LineDisplay(TellingDisplay):
         self._stage = ""
         self._next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
 
-    def begin_stage(self, name: str, n_bytes: int | None) -> None:
+    def begin_stage(self, name: str, n_bytes: int | None, amount: str = "") -> None:
         """Note the stage."""
-        self._stage = name
+        self._stage = STAGES.get(name, (name, ""))[0]
         self._say()
 
     def add_documents(self, n_documents: int, n_sentences: int = 0) -> None:
@@ -96,63 +123,112 @@ class LineDisplay(TellingDisplay):
 
     def add_step(self, step: Step) -> None:
         """Speak if it is time."""
-        self._stage = step.name
         self._say()
 
     def _say(self) -> None:
         if time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
             counts = f"{self.counts['documents']:,} documents, {self.counts['sentences']:,} sentences"
-            click.echo(f"ibidem: {self._stage}: {counts}", err=True)
+            say([f"ibidem: {self._stage}: {counts}"])
 
 
 class BarDisplay(TellingDisplay):
-    """Bars drawn by rich, which is imported only here."""
+    """One line on the screen: the stage, a bar, what the stage works on, and the time. Drawn by rich, imported only here.
 
-    def __init__(self) -> None:
+    The bar moves with the bytes that are read, where they are known in advance. When all are read and the stage still works,
+    and in stages that read nothing, a mark turns instead: it shows that work goes on, and no share of it.
+    """
+
+    def __init__(self, width: int | None = None) -> None:
         super().__init__()
         from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn, TransferSpeedColumn
-        from rich.progress import Progress as Bars
+        from rich.live import Live
+        from rich.spinner import Spinner
 
-        self._bars = Bars(
-            TextColumn("{task.description:<10}"),
-            BarColumn(),
-            TextColumn("{task.fields[note]}"),
-            TransferSpeedColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._bars.add_task("", total=None, note="", visible=False)
+        self._turning = Spinner("line")  # drawn in ASCII
+        self._words = self._unit = self._amount = ""
+        self._begin = 0.0
+        self._n_bytes, self._n_read_bytes = 0, 0
+        console = Console(stderr=True, width=width)
+        self._live = Live(get_renderable=self.line, console=console, transient=True, refresh_per_second=_LOOKS_PER_SECOND)
 
     def __enter__(self) -> BarDisplay:
-        self._bars.start()
+        self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bars.stop()
+        self._words = ""
+        self._live.stop()
 
-    def begin_stage(self, name: str, n_bytes: int | None) -> None:
-        """Start a bar."""
-        self._bars.update(self._task, visible=False)
-        self._task = self._bars.add_task(name, total=n_bytes, note="")
+    def line(self) -> RenderableType:
+        """Return what the screen shows now: a line, or nothing between stages."""
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
 
-    def add_step(self, step: Step) -> None:
-        """Show what is done."""
-        self._bars.update(self._task, note=f"{step.name}, {size_of(step.n_stored_bytes)} on disk")
+        if not self._words:
+            return Group()
+        share = self.share()
+        now = time.monotonic()
+        room = min(max(self._live.console.width - _WIDEST_TEXTS, _NARROWEST_BAR), _WIDEST_BAR)
+        bar = self._turning if share is None else ProgressBar(total=1.0, completed=share, width=room)
+        grid = Table.grid(padding=(0, 1))
+        for _ in range(3):
+            grid.add_column(no_wrap=True, overflow="ellipsis")
+        grid.add_row(Text(self._words), bar, Text(", ".join(self._state(share, now - self._begin))))
+        return grid
+
+    def share(self) -> float | None:
+        """Return which share of the stage is done, or None if that is not known. It is never all of it."""
+        return self._n_read_bytes / self._n_bytes if self._n_read_bytes < self._n_bytes else None
+
+    def _state(self, share: float | None, seconds: float) -> Iterator[str]:
+        if share is not None:
+            yield f"{int(100 * share)} %"
+        if self._amount:
+            yield self._amount
+        yield _clock(seconds)
+        if share is not None and share >= _LEAST_SHARE and seconds >= _LEAST_SECONDS:
+            yield f"{_clock(seconds * (1 - share) / share)} left"
+
+    def begin_stage(self, name: str, n_bytes: int | None, amount: str = "") -> None:
+        """Show another stage."""
+        self._words, self._unit = STAGES.get(name, (name, ""))
+        self._begin, self._n_bytes, self._n_read_bytes = time.monotonic(), n_bytes or 0, 0
+        self._amount = amount
+        if not amount:
+            self._count()
 
     def end_stage(self, name: str) -> None:
-        """Fill the bar."""
-        self._bars.update(self._task, total=1, completed=1)
+        """Show nothing: what follows before the next stage belongs to none."""
+        self._words = ""
+
+    def add_step(self, step: Step) -> None:
+        """Show what is on disk."""
+        self._amount = f"{size_of(step.n_stored_bytes)} on disk"
 
     def add_bytes(self, n_bytes: int) -> None:
         """Move the bar."""
-        self._bars.advance(self._task, n_bytes)
+        self._n_read_bytes += n_bytes
 
     def add_documents(self, n_documents: int, n_sentences: int = 0) -> None:
-        """Show the counts."""
+        """Show the count."""
         super().add_documents(n_documents, n_sentences)
-        note = f"{self.counts['documents']:,} documents, {self.counts['sentences']:,} sentences"
-        self._bars.update(self._task, note=note)
+        self._count()
+
+    def _count(self) -> None:
+        unit = self._unit if self.counts.get(self._unit) else "documents"
+        number = self.counts.get(unit) if self._unit else 0
+        self._amount = f"{number:,} {unit}" if number else self._amount
+
+
+def _clock(seconds: float) -> str:
+    """Return a time as clocks show it: 0:07, 1:02:03.
+
+    >>> _clock(7.9), _clock(3723)
+    ('0:07', '1:02:03')
+    """
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -104,7 +105,9 @@ def evaluate(
     """
     with loading_libraries():
         from ibidem.api import sentence_places
-        from ibidem.evaluation.file_scores import evaluate_files, evaluation_record, evaluation_table, measure_of
+        from ibidem.cli.screen import say, screen_width
+        from ibidem.evaluation.file_scores import evaluate_files, evaluation_record, evaluation_rows, measure_of
+        from ibidem.results.screen_lines import table_lines
 
     measure = measure or measure_of(truth_path)
     if pairs_path is not None and measure not in _OF_PAIRS:
@@ -119,9 +122,8 @@ def evaluate(
     if as_json:
         click.echo(json.dumps({"measure": measure, **evaluation_record(evaluation)}, indent=2, ensure_ascii=False))
     else:
-        click.echo(evaluation_table(evaluation))
-    for line in _remarks(evaluation, measure, pairs_path):
-        click.echo(line, err=True)
+        click.echo("\n".join(table_lines(evaluation_rows(evaluation), screen_width(sys.stdout), align_left=1)))
+    say(_remarks(evaluation, measure, pairs_path))
 
 
 def _remarks(evaluation: Evaluation | CountEvaluation, measure: str, pairs_path: Path | None) -> Iterator[str]:

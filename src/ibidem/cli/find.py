@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -56,17 +57,19 @@ def find(
         return
     with loading_libraries():
         from ibidem.api import find as find_in
-        from ibidem.cli.runs import kernels_compiled_aside, open_result, output_occupied
+        from ibidem.cli.runs import kernels_compiled, open_result, output_occupied
+        from ibidem.cli.screen import screen_width
         from ibidem.results.summary import summarise
 
     with (
         output_occupied(output, config) as config,
-        kernels_compiled_aside(config, quiet),
+        kernels_compiled("find", config, quiet, aside=True),
         open_result(find_in, inputs, references, config, progress, quiet, output) as (result, display),
     ):
         if report:
             with display.stage("report"):
                 result.to_html(output / "report.html", title=output.resolve().name)
-        summary = summarise(result, output, report=output / "report.html" if report else None)
+        page = output / "report.html" if report else None
+        summary = summarise(result, output, report=page, width=screen_width(sys.stderr))
     if not quiet:
         click.echo(summary, err=True)

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import click
-
+from ibidem.cli.screen import say
 from ibidem.errors import NoDocumentsError
 from ibidem.execution.progress import Progress
-from ibidem.execution.warmup import FIRST_RUN, is_index_compiled
+from ibidem.execution.warmup import announcement
 from ibidem.formats import describe_inputs, input_size, read
+from ibidem.formats.inputs import given_names
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.index.answers import QueryResult
 from ibidem.index.index import Index
@@ -28,40 +28,42 @@ def open_index(folder: Path, settings: dict[str, Any], *, create: bool = False, 
     return Index(folder, create=create, progress=progress, **settings)
 
 
-def tell_of_compiling(quiet: bool, searching: bool) -> None:
+def tell_of_compiling(verb: str, quiet: bool) -> None:
     """Say that a first run takes longer."""
-    if not quiet and not is_index_compiled(searching):
-        click.echo(f"ibidem: {FIRST_RUN}", err=True)
+    if not quiet and (line := announcement(verb)):
+        say([f"ibidem: {line}"])
 
 
 def look_up(
-    index: Index, inputs: Sequence[str], with_texts: bool, passages: bool, display: Progress, quiet: bool
+    verb: str, index: Index, inputs: Sequence[str], with_texts: bool, passages: bool, display: Progress, quiet: bool
 ) -> tuple[QueryResult, Sequence[str], Sequence[Skipped]]:
     """Return the answers, the texts of the documents if they are wanted, and what was skipped."""
     n_bytes = input_size(list(inputs))
-    tell_of_compiling(quiet, searching=True)
+    tell_of_compiling(verb, quiet)
     if not quiet and len(index) == 0:
-        click.echo("ibidem: the index is empty", err=True)
+        say(["ibidem: the index is empty"])
     if not quiet and "-" in inputs and sys.stdin is not None and sys.stdin.isatty():
-        click.echo("ibidem: waiting for a text or records on standard input; end with Ctrl-D", err=True)
-    with display.stage("looking up", n_bytes):
+        say(["ibidem: waiting for a text or records on standard input; end with Ctrl-D"])
+    with display.stage("looking up", None if with_texts else n_bytes):
         if not with_texts:
             result = index.query(list(inputs), passages=passages)
             _tell_notes(result.notes, quiet)
+            say([] if quiet else [f"ibidem: {notice}" for notice in index.notices])
             return result, (), result.skipped
         # Read here and not by the query, which does not keep the texts: they are shown.
         skipped = SkippedRecords(index.config.output.strict)
         documents = list(read(list(inputs), on_skip=skipped.add, **asdict(index.config.documents)))
         if not documents:
-            raise NoDocumentsError("the inputs contain no documents to look up", skipped.explain())
+            message = f"the inputs contain no documents to look up: {given_names(list(inputs))}"
+            raise NoDocumentsError(message, skipped.explain())
+        display.add_documents(len(documents))
         result = index.query(documents, passages=passages, html=False, main_content=False)
         _tell_notes(result.notes, quiet)
         return result, [document.text for document in documents], skipped.records
 
 
 def _tell_notes(notes: Sequence[str], quiet: bool) -> None:
-    for note in () if quiet else notes:
-        click.echo(f"ibidem: {note}", err=True)
+    say([] if quiet else [f"ibidem: {note}" for note in notes])
 
 
 def tell_of_radius(index: Index, quiet: bool) -> None:
@@ -86,4 +88,4 @@ def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], disp
 def tell_of_skipped(skipped: Sequence[Skipped], quiet: bool, listed_in: str | None = None) -> None:
     """Return which records could not be used."""
     if skipped and not quiet:
-        click.echo("\n".join([*skipped_lines(skipped, listed_in), *unknown_files_lines(skipped, listed_in)]), err=True)
+        say([*skipped_lines(skipped, listed_in), *unknown_files_lines(skipped, listed_in)])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, islice
 from typing import Any
 
 from ibidem.config import Config
 from ibidem.index.answers import Hit, QueryResult, Source, Verdict
 from ibidem.index.watcher import Arrival
-from ibidem.results.summary import excerpt_of, many
+from ibidem.results.screen_lines import excerpt_of, with_names
+from ibidem.results.summary import EXCERPT_INDENT, excerpt_width, many
 
 _SENTENCES_SHOWN = 5
 _PLACES_SHOWN = 3
 _SOURCES_SHOWN = 5
+_SAME_TEXTS_SHOWN = 3
 _NEARLY_ALL = 0.9
 _ARROWS = {"a_to_b": "→", "b_to_a": "←"}
 
@@ -36,27 +38,29 @@ def arrival_line(arrival: Arrival, line: int) -> str:
     if arrival.verdict is None:
         reason = arrival.skipped.reason if arrival.skipped else ""
         return _json({"id": arrival.id or None, "skipped": reason, "line": line})
-    return _json({**_verdict(arrival.verdict), "passages": [_without_id(passage) for passage in arrival.passages]})
+    same = {} if arrival.same_text_as is None else {"same_text_as": arrival.same_text_as}
+    return _json({**_verdict(arrival.verdict), **same, "passages": [_without_id(passage) for passage in arrival.passages]})
 
 
-def list_passages(result: QueryResult, number: int, text: str) -> Iterator[str]:
+def list_passages(result: QueryResult, number: int, text: str, width: int | None = None) -> Iterator[str]:
     """Yield lines for people: what a document shares with the index."""
     verdict, passages = result.verdicts[number], result.passages_of(number)
     n_known = verdict.n_known + verdict.n_common
     shared = f", in {many(len(passages), 'passage')}" if passages else ""
-    yield f"{verdict.id}: {_appearing(n_known, verdict.n_sentences)}{shared}"
+    yield from with_names((f"{{}}: {_appearing(n_known, verdict.n_sentences)}{shared}",), [verdict.id], width)
     for passage in sorted(passages, key=lambda passage: passage["a_start"]):
         start, end = passage["a_start"], passage["a_end"]
         likeness = passage["kind"] if passage["kind"] == "exact" else f"{passage['kind']} {passage['similarity']:.2f}"
-        place = f"{passage['b_id']} [{passage['b_start']}:{passage['b_end']}]"
+        place = f"{{}} [{passage['b_start']}:{passage['b_end']}]"
         size = many(passage["n_sentences"], "sentence")
-        yield f"  [{start}:{end}] {_ARROWS.get(passage['direction'], '·')} {place}  {size}, {likeness}"
-        yield f"    {excerpt_of(text[start:end])}"
+        places = f"  [{start}:{end}] {_ARROWS.get(passage['direction'], '·')} {place}"
+        yield from with_names((places, f"  {size}, {likeness}"), [passage["b_id"]], width)
+        yield EXCERPT_INDENT + excerpt_of(text[start:end], excerpt_width(width))
     if verdict.sources:
-        yield f"  most in: {_sources(verdict.sources)}"
+        yield from _sources(verdict.sources, width)
 
 
-def list_verdict(verdict: Verdict, text: str, config: Config, show_all: bool) -> Iterator[str]:
+def list_verdict(verdict: Verdict, text: str, config: Config, show_all: bool, width: int | None = None) -> Iterator[str]:
     """Yield the lines that tell people how much of a document is in the index, and which sentences of it.
 
     It is called a duplicate only where nearly all of it is there: `duplicated` of a verdict needs a few sentences.
@@ -64,7 +68,7 @@ def list_verdict(verdict: Verdict, text: str, config: Config, show_all: bool) ->
     min_hits, max_places = config.index.min_hits, config.passages.max_places
     n_known = verdict.n_known + verdict.n_common
     word = "duplicate: " if verdict.duplicated and n_known >= _NEARLY_ALL * verdict.n_sentences else ""
-    yield f"{verdict.id}: {word}{_appearing(verdict.n_known, verdict.n_sentences)}"
+    yield from with_names((f"{{}}: {word}{_appearing(verdict.n_known, verdict.n_sentences)}",), [verdict.id], width)
     if verdict.duplicated:
         yield (
             f"  above --min-hits {min_hits} (the paper's rule)"
@@ -80,12 +84,13 @@ def list_verdict(verdict: Verdict, text: str, config: Config, show_all: bool) ->
     if n_short:
         yield f"  not counting {many(n_short, 'sentence')} of fewer than {config.index.min_hit_words:,} words"
     if verdict.sources:
-        yield f"  most in: {_sources(verdict.sources)}"
+        yield from _sources(verdict.sources, width)
     shown = by_sentence if show_all else by_sentence[:_SENTENCES_SHOWN]
     for hits in shown:
         start, end = hits[0].a_start, hits[0].a_end
-        yield f"  [{start}:{end}] {excerpt_of(text[start:end])}"
-        yield f"    {_places(hits)}"
+        place = f"  [{start}:{end}] "
+        yield place + excerpt_of(text[start:end], excerpt_width(width) - (len(place) - len(EXCERPT_INDENT) if width else 0))
+        yield from _places(hits, width)
     if len(shown) < len(by_sentence):
         yield f"  and {many(len(by_sentence) - len(shown), 'more known sentence')}; --all lists them"
 
@@ -98,6 +103,17 @@ def summarise_query(result: QueryResult, seconds: float) -> Iterator[str]:
     n_passages = result.passages.num_rows
     yield f"{many(len(result), 'hit')}, {many(n_passages, 'passage')}"
     yield f"{known:,} of {many(len(result.ids), 'document')} share text with the index"
+
+
+def same_texts_lines(same_texts: Mapping[str, str]) -> Iterator[str]:
+    """Yield lines that say how many documents were added whose text is in the index under another id, and which."""
+    if same_texts:
+        have = "has" if len(same_texts) == 1 else "have"
+        yield f"{many(len(same_texts), 'document')} {have} the same text as one already in the index under another id:"
+        for new, known in islice(same_texts.items(), _SAME_TEXTS_SHOWN):
+            yield f"  {new} = {known}"
+        if len(same_texts) > _SAME_TEXTS_SHOWN:
+            yield f"  and {len(same_texts) - _SAME_TEXTS_SHOWN:,} more"
 
 
 def _appearing(n_known: int, n_sentences: int) -> str:
@@ -133,11 +149,13 @@ def _json(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False)
 
 
-def _sources(sources: Sequence[Source]) -> str:
+def _sources(sources: Sequence[Source], width: int | None) -> Iterator[str]:
     more = f" and {len(sources) - _SOURCES_SHOWN:,} more" if len(sources) > _SOURCES_SHOWN else ""
-    return ", ".join(f"{source.id} ({many(source.n_sentences, 'sentence')})" for source in sources[:_SOURCES_SHOWN]) + more
+    form = ", ".join(f"{{}} ({many(source.n_sentences, 'sentence')})" for source in sources[:_SOURCES_SHOWN])
+    yield from with_names((f"  most in: {form}{more}",), [source.id for source in sources[:_SOURCES_SHOWN]], width)
 
 
-def _places(hits: Sequence[Hit]) -> str:
+def _places(hits: Sequence[Hit], width: int | None) -> Iterator[str]:
     more = f" and {many(len(hits) - _PLACES_SHOWN, 'more place')}" if len(hits) > _PLACES_SHOWN else ""
-    return ", ".join(f"{hit.b_id}:{hit.b_start}-{hit.b_end}" for hit in hits[:_PLACES_SHOWN]) + more
+    form = ", ".join(f"{{}}:{hit.b_start}-{hit.b_end}" for hit in hits[:_PLACES_SHOWN])
+    yield from with_names((f"    {form}{more}",), [hit.b_id for hit in hits[:_PLACES_SHOWN]], width)

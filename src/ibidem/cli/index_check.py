@@ -37,6 +37,7 @@ def verify(folder: Path, progress: str, quiet: bool) -> None:
     with loading_libraries():
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import open_index
+        from ibidem.cli.screen import say
         from ibidem.results.summary import many
 
     begin = time.perf_counter()
@@ -44,13 +45,12 @@ def verify(folder: Path, progress: str, quiet: bool) -> None:
         problems = index.verify()
         about = {} if problems else index.info()
     if problems:
-        for problem in problems:
-            click.echo(problem, err=True)
+        say(problems)
         step = "Restore the index from a backup, or build it again."
         raise IndexDamagedError(f"{folder} is damaged: {many(len(problems), 'problem')}", step)
     if not quiet:
         contents = f"{many(about['documents'], 'document')}, {many(about['segments'], 'segment')}, {size_of(about['bytes'])}"
-        click.echo(f"sound: {contents}, {time.perf_counter() - begin:.1f} s")
+        say([f"sound: {contents}, {time.perf_counter() - begin:.1f} s"], err=False)
 
 
 @click.command(
@@ -77,6 +77,7 @@ def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None
     settings = given_settings(config_file, flags)
     with loading_libraries():
         from ibidem.cli.index_access import open_index
+        from ibidem.cli.screen import say
         from ibidem.index.inspection import predict
 
     with open_index(folder, {}) as index:
@@ -84,7 +85,10 @@ def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None
         about["bits"] = predict(
             Config.of(index.config, **settings), about["bits"]["words_per_sentence"], about["bits"]["vocabulary"]
         )
-    click.echo(json.dumps(about, indent=2, ensure_ascii=False) if form == "json" else "\n".join(_lines(about)))
+    if form == "json":
+        click.echo(json.dumps(about, indent=2, ensure_ascii=False))
+    else:
+        say(_lines(about), err=False)
 
 
 def _lines(about: dict[str, Any]) -> Iterator[str]:

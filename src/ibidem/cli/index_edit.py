@@ -73,14 +73,17 @@ def add(
     with loading_libraries():
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import open_index, tell_of_compiling
+        from ibidem.cli.index_answers import same_texts_lines
+        from ibidem.cli.screen import say
         from ibidem.formats import input_size
+        from ibidem.formats.inputs import given_names
         from ibidem.index.elements import needs_counts
         from ibidem.index.vocabulary import ENOUGH_DOCUMENTS
         from ibidem.results.summary import many, skipped_lines, unknown_files_lines
         from ibidem.results.table_files import write_skipped
 
     n_bytes = input_size(list(inputs))  # before an index is made for files that are not there
-    tell_of_compiling(quiet, searching=False)
+    tell_of_compiling("index add", quiet)
     begin = time.perf_counter()
     with open_display(progress, quiet) as display, open_index(folder, settings, create=True, progress=display) as index:
         n_before = len(index)
@@ -91,16 +94,17 @@ def add(
     if skipped is not None:
         write_skipped(skipped, index.skipped.records)
     if not n_added:
-        raise NoDocumentsError("the inputs contain no documents", index.skipped.explain())
+        raise NoDocumentsError(f"the inputs contain no documents: {given_names(list(inputs))}", index.skipped.explain())
     if quiet:
         return
     replaced = f" ({n_replaced:,} replaced)" if n_replaced else ""
     sentences = many(display.counts["sentences"], "sentence")
-    click.echo(f"{many(n_added, 'document')} added{replaced}, {sentences}, {time.perf_counter() - begin:.1f} s", err=True)
+    say([f"{many(n_added, 'document')} added{replaced}, {sentences}, {time.perf_counter() - begin:.1f} s"])
     listed_in = str(skipped) if skipped else None
     lines = list(skipped_lines(index.skipped.records, listed_in))
     if lines and skipped is None and len(index.skipped.records) > 1:
         lines.append("  --skipped FILE lists them all")
+    lines += [*index.notices, *same_texts_lines(index.same_texts)]
     lines.append(f"{folder}: {many(about['documents'], 'document')}, {size_of(about['bytes'])}")
     counts, signature = about["word_counts"], about["settings"]["signature"]
     is_given = "word_counts" in about["settings"]
@@ -108,7 +112,7 @@ def add(
         lines.append(
             f"{signature} depends on word counts, which were taken from {many(counts['documents'], 'document')} and stay"
         )
-    click.echo("\n".join([*lines, *unknown_files_lines(index.skipped.records, listed_in)]), err=True)
+    say([*lines, *unknown_files_lines(index.skipped.records, listed_in)])
 
 
 @click.command(
@@ -182,9 +186,10 @@ def compact(folder: Path, recount: bool, memory: str | None, quiet: bool) -> Non
     """
     with loading_libraries():
         from ibidem.cli.index_access import open_index, tell_of_compiling
+        from ibidem.cli.screen import say
         from ibidem.results.summary import many
 
-    tell_of_compiling(quiet, searching=False)
+    tell_of_compiling("index compact", quiet)
     begin = time.perf_counter()
     with open_index(folder, {} if memory is None else {"memory": memory}) as index:
         before = index.info()
@@ -192,4 +197,4 @@ def compact(folder: Path, recount: bool, memory: str | None, quiet: bool) -> Non
         after = index.info()
     if not quiet:
         old, new = (f"{many(about['segments'], 'segment')}, {size_of(about['bytes'])}" for about in (before, after))
-        click.echo(f"{folder}: {old} → {new}, {time.perf_counter() - begin:.1f} s", err=True)
+        say([f"{folder}: {old} → {new}, {time.perf_counter() - begin:.1f} s"])

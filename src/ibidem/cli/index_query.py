@@ -72,13 +72,17 @@ def query(
         from ibidem.cli.index_access import look_up, open_index, tell_of_skipped, write_answers
         from ibidem.cli.index_answers import list_passages, query_line, summarise_query
         from ibidem.cli.runs import output_occupied
+        from ibidem.cli.screen import say, screen_width
 
     if output is None:
         as_text = _is_text(form)
         with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:
-            result, texts, skipped = look_up(index, inputs, as_text, True, display, quiet)
+            result, texts, skipped = look_up("index query", index, inputs, as_text, True, display, quiet)
         for number in range(len(result.ids)):
-            click.echo("\n".join(list_passages(result, number, texts[number])) if as_text else query_line(result, number))
+            if as_text:
+                say(list_passages(result, number, texts[number], screen_width(sys.stdout)), err=False)
+            else:
+                click.echo(query_line(result, number))
         tell_of_skipped(skipped, quiet)
         return
     settings |= {} if form is None else {"format": form}
@@ -87,18 +91,17 @@ def query(
         open_display(progress, quiet) as display,
         open_index(folder, settings, progress=display) as index,
     ):
-        result, _, skipped = look_up(index, inputs, False, True, display, quiet)
+        result, _, skipped = look_up("index query", index, inputs, False, True, display, quiet)
         with display.stage("writing"):
             write_answers(output, result, inputs, display)
     if not quiet:
-        click.echo("\n".join(summarise_query(result, sum(display.timings.values()))), err=True)
-        click.echo(f"results: {output}", err=True)
+        say([*summarise_query(result, sum(display.timings.values())), f"results: {output}"])
         tell_of_skipped(skipped, quiet, "skipped.jsonl")
 
 
 @click.command(
     cls=Verb,
-    short_help="Say for each document whether it is a duplicate.",
+    short_help="Say how much of each document is in the index.",
     examples=(
         "ibidem index check news.idx draft.txt",
         "ibidem index check news.idx today.jsonl --min-hits 5 --exit-code",
@@ -126,26 +129,30 @@ def check(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Say for each document whether it is a duplicate of what an index contains.
+    """Say for each document how much of it is in an index, and where.
 
-    It is one if --min-hits or more of its sentences are known.
+    In JSON, `duplicated` says that --min-hits or more of its sentences are known.
+    As text, a document is called a duplicate only if nearly all of it is known.
     \f
 
-    With --paper, it takes more than --min-hits. Sentences found in more than --max-places documents do not count. The exit
-    code is 0 whatever the verdict; with --exit-code it is 1 if any document is duplicated.
+    With --paper, `duplicated` takes more than --min-hits. Sentences found in more than --max-places documents do not count.
+    The exit code is 0 whatever the verdict; with --exit-code it is 1 if any document is duplicated.
     """
     settings = given_settings(config_file, flags)
     with loading_libraries():
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import look_up, open_index, tell_of_skipped
         from ibidem.cli.index_answers import list_verdict, verdict_line
+        from ibidem.cli.screen import say, screen_width
 
     as_text = _is_text(form)
     with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:
-        result, texts, skipped = look_up(index, inputs, as_text, False, display, quiet)
+        result, texts, skipped = look_up("index check", index, inputs, as_text, False, display, quiet)
     for number, verdict in enumerate(result.verdicts):
-        lines = list_verdict(verdict, texts[number], result.config, show_all) if as_text else (verdict_line(verdict),)
-        click.echo("\n".join(lines))
+        if as_text:
+            say(list_verdict(verdict, texts[number], result.config, show_all, screen_width(sys.stdout)), err=False)
+        else:
+            click.echo(verdict_line(verdict))
     tell_of_skipped(skipped, quiet)
     if exit_code and any(verdict.duplicated for verdict in result.verdicts):
         click.get_current_context().exit(1)

@@ -57,6 +57,7 @@ def report(
     """
     with loading_libraries():
         from ibidem.cli.display import open_display
+        from ibidem.cli.screen import say
         from ibidem.viewer.material import material_of_folder, read_run
         from ibidem.viewer.report import check_report, write_report
         from ibidem.viewer.store_cache import passing_views
@@ -70,6 +71,4 @@ def report(
         with display.stage("views"), passing_views(material) as store:
             remarks = write_report(store, output, title, max_pairs)
     if not quiet:
-        for line in remarks:
-            click.echo(line, err=True)
-        click.echo(f"report: {output} ({size_of(output.stat().st_size)})", err=True)
+        say([*remarks, f"report: {output} ({size_of(output.stat().st_size)})"])

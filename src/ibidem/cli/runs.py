@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import click
-
 from ibidem.cli.display import open_display
+from ibidem.cli.screen import say
 from ibidem.config import Config
 from ibidem.execution.disk.work_folder import check_leftovers, occupied
 from ibidem.execution.output_folder import check_output
 from ibidem.execution.progress import Progress
-from ibidem.execution.warmup import FIRST_RUN, later_stages_compiled_aside
+from ibidem.execution.warmup import announcement, later_stages_compiled_aside
 
 
 @contextmanager
@@ -39,11 +38,11 @@ def output_occupied(output: Path, config: Config) -> Iterator[Config]:
 
 
 @contextmanager
-def kernels_compiled_aside(config: Config, quiet: bool, comparing: bool = False) -> Iterator[None]:
-    """Compile in a second process what later stages need, if it is the first run; the user learns that it takes longer."""
-    with later_stages_compiled_aside(config, comparing) as is_first_run:
-        if is_first_run and not quiet:
-            click.echo(f"ibidem: {FIRST_RUN}", err=True)
+def kernels_compiled(verb: str, config: Config, quiet: bool, aside: bool = False) -> Iterator[None]:
+    """Say how long the first run will compile, if it will; `aside`: a second process compiles what later stages need."""
+    if not quiet and (line := announcement(verb, config)):
+        say([f"ibidem: {line}"])
+    with later_stages_compiled_aside(verb, config) if aside else nullcontext():
         yield
 
 

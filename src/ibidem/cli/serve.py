@@ -19,7 +19,7 @@ import click
 from ibidem.cli.commands import Verb, argument, files, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import quiet_option
-from ibidem.cli.signals import leave_alone, loading
+from ibidem.cli.signals import SIGNALS, leave_alone, loading
 from ibidem.config.quantities import memory_bytes
 from ibidem.config.settings import INPUT
 from ibidem.config.surface import speak
@@ -137,11 +137,17 @@ def serve(
                 for line in served.problems():
                     click.echo(f"ibidem: {line}", err=True)
             if served.index is not None:
-                tell_of_compiling(quiet, searching=True)
+                tell_of_compiling("serve", quiet)
                 warm_up(served.index)
             plain = address_of(listening)
             address = plain + (f"?token={quote(token, safe='')}" if token else "")
             server = make_server(served, Access(host, token, max_upload), verbose)
+            # Signals are how a server is meant to end: the answers under way are given, and that is all. It listens to them
+            # before it says that it serves; what it still loads after that would postpone the usual interruption for good.
+            leave_alone()
+            for number in SIGNALS:
+                if signal.getsignal(number) != signal.SIG_IGN:
+                    signal.signal(number, server.handle_exit)
             if not quiet:
                 # A terminal is read by who started this; a file may be a log that others read.
                 shown = address if sys.stderr.isatty() else plain
@@ -149,12 +155,8 @@ def serve(
                 click.echo(f"ibidem: serving {folder} at {shown}  (Ctrl-C to stop{how})", err=True)
             if open_browser:
                 click.launch(stack.enter_context(page_that_leads_to(address)) if token else address)
-            # Signals are how a server is meant to end: the answers under way are given, and that is all.
-            with suppress(KeyboardInterrupt):
-                leave_alone()
-                signal.signal(signal.SIGTERM, signal.default_int_handler)
-                speak("python")  # requests name settings as Python does
-                server.run([listening])
+            speak("python")  # requests name settings as Python does
+            server.run([listening])
 
 
 def _check_token(token: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,7 @@ def run_on_spark(
     with loading():
         from ibidem import api
         from ibidem.cli.runs import open_result
+        from ibidem.cli.screen import screen_width
         from ibidem.execution.spark.engine import own_engine
         from ibidem.execution.spark.files import check_spark_output
         from ibidem.execution.spark.session import check_pyspark
@@ -40,7 +42,7 @@ def run_on_spark(
     folder = None if output is None else str(output)
     work = getattr(api, verb)
     with open_result(work, inputs, references, config, progress, quiet, folder, engine=engine, **more) as (result, _):
-        summary = summarise_briefly(result, output)
+        summary = summarise_briefly(result, output, screen_width(sys.stdout if output is None else sys.stderr))
     if output is None:
         click.echo(summary)
     elif not quiet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,12 @@ def tune(
     with loading_libraries():
         from ibidem.api import tune as tune_for
         from ibidem.cli.display import open_display
+        from ibidem.cli.runs import kernels_compiled
+        from ibidem.cli.screen import say, screen_width
         from ibidem.results.summary import skipped_lines, unknown_files_lines
         from ibidem.results.tuning_summary import tuning_table
 
-    with open_display(progress, quiet) as display:
+    with kernels_compiled("tune", config, quiet), open_display(progress, quiet) as display:
         tuning = tune_for(
             list(inputs),
             min_precision=min_precision,
@@ -88,11 +91,10 @@ def tune(
             config=config,
             progress=display,
         )
-    click.echo(tuning_table(tuning))
+    click.echo(tuning_table(tuning, screen_width(sys.stdout)))
     if tuning.skipped and not quiet:
-        lines = [*skipped_lines(tuning.skipped, listed_in=None), *unknown_files_lines(tuning.skipped, listed_in=None)]
-        click.echo("\n".join(lines), err=True)
+        say([*skipped_lines(tuning.skipped, listed_in=None), *unknown_files_lines(tuning.skipped, listed_in=None)])
     if output is not None:
         tuning.plan.save(output)
         if not quiet:
-            click.echo(f"plan: {output}", err=True)
+            say([f"plan: {output}"])

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from ibidem.api import compare
+from ibidem.cli.screen import say
 from ibidem.config import Config
 from ibidem.errors import InputError, NoDocumentsError, OutputExistsError
 from ibidem.formats import read
@@ -46,8 +47,8 @@ def compare_two(names: Sequence[str], config: Config, page: Path | None, form: s
         write_page(page, comparison_page(passages, name_a, name_b, a.text, b.text))
         if not quiet:
             if form != "text":
-                click.echo(describe_sharing(passages, name_a, name_b, len(a.text), len(b.text)), err=True)
-            click.echo(f"page: {page}", err=True)
+                say([describe_sharing(passages, name_a, name_b, len(a.text), len(b.text))])
+            say([f"page: {page}"])
 
 
 def _read_one(name: str, config: Config, quiet: bool) -> Document:

@@ -43,6 +43,7 @@ JOBS = {
     "Learn more": {
         "help": "Explain a verb or a topic, such as formats or memory.",
         "completion": "Print a script that completes commands in your shell.",
+        "warmup": "Compile everything ahead of the first run, as for an image.",
     },
 }
 VERBS = {verb: line for verbs in JOBS.values() for verb, line in verbs.items()}

@@ -67,7 +67,8 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         raise click.UsageError("standard input is closed; pipe in documents as JSON lines")
     with loading_libraries():
         from ibidem.cli.index_access import open_index, tell_of_compiling, tell_of_radius
-        from ibidem.cli.index_answers import arrival_line
+        from ibidem.cli.index_answers import arrival_line, same_texts_lines
+        from ibidem.cli.screen import say
         from ibidem.formats.jsonl_files import arriving_records
         from ibidem.model import Skipped
         from ibidem.results.summary import many
@@ -76,6 +77,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     line_numbers: deque[int] = deque()
     unusable: Skipped | None = None
     n_documents = n_duplicated = n_skipped = 0
+    same_texts: dict[str, str] = {}
 
     def records() -> Iterator[dict[str, Any] | Skipped]:
         for number, record in arriving_records(sys.stdin.fileno(), stopped):
@@ -85,10 +87,10 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
                 return
 
     with _signals_to(stopped) as interrupted, open_index(folder, settings, create=True) as index:
-        tell_of_compiling(quiet, searching=True)
+        tell_of_compiling("watch", quiet)
         tell_of_radius(index, quiet)
         if sys.stdin.isatty() and not quiet:
-            click.echo("ibidem: waiting for documents on standard input, one JSON object per line; end with Ctrl-D", err=True)
+            say(["ibidem: waiting for documents on standard input, one JSON object per line; end with Ctrl-D"])
         begin = time.perf_counter()
         answers = index.watch(records(), replace=replace)
         with closing(answers) as arrivals:
@@ -98,6 +100,8 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
                 if arrival.verdict is not None:
                     n_documents += 1
                     n_duplicated += arrival.verdict.duplicated
+                    if arrival.same_text_as is not None:
+                        same_texts[arrival.id] = arrival.same_text_as
                     continue
                 n_skipped += 1
                 reason = arrival.skipped.reason if arrival.skipped else ""
@@ -105,14 +109,14 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
                     unusable = Skipped("stdin", line, reason)
                     stopped.set()
                 elif not quiet:
-                    click.echo(f"ibidem: line {line}: {reason}", err=True)
+                    say([f"ibidem: line {line}: {reason}"])
         seconds = time.perf_counter() - begin
         min_hits, paper = index.config.index.min_hits, index.config.signatures.paper
     if not quiet:
         rule = f"above --min-hits {min_hits} (paper)" if paper else f"reaching --min-hits {min_hits}"
         rate = f"{n_documents / max(seconds, 1e-9):,.0f} documents per second"
         skipped = f", {many(n_skipped, 'record')} skipped" if n_skipped else ""
-        click.echo(f"{many(n_documents, 'document')} added, {n_duplicated:,} {rule}{skipped}, {rate}", err=True)
+        say([f"{many(n_documents, 'document')} added, {n_duplicated:,} {rule}{skipped}, {rate}", *same_texts_lines(same_texts)])
     if unusable is not None:
         message = f"line {unusable.position}: {unusable.reason}"
         raise SkippedRecordsError(

@@ -79,20 +79,15 @@ def _read_verdicts(path: Path) -> pa.Table:
     return table.append_column("duplicated", pc.invert(table["canonical"]))
 
 
-def evaluation_table(evaluation: Evaluation | CountEvaluation) -> str:
-    """Return the scores as text; intervals are beside their scores."""
+def evaluation_rows(evaluation: Evaluation | CountEvaluation) -> list[list[str]]:
+    """Return the head of a table of scores, and its rows; intervals are beside their scores."""
     groups = [("all", evaluation.overall), *evaluation.categories.items()]
     overall = evaluation.overall.scores._asdict()
     scores = [name for name, value in overall.items() if isinstance(value, float) and name not in _NOT_SHOWN]
     with_intervals = [name for name in scores if any(name in group.intervals for _, group in groups)]
     header = [cell for name in scores for cell in ([name, "95 %"] if name in with_intervals else [name])]
     rows = [["", *(cell.replace("_", " ") for cell in header), "true", "found"]]
-    rows += [[_shown(name), *_cells(group, scores, with_intervals)] for name, group in groups]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    )
+    return rows + [[_shown(name), *_cells(group, scores, with_intervals)] for name, group in groups]
 
 
 def evaluation_record(evaluation: Evaluation | CountEvaluation) -> dict[str, Any]:

@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numba import njit
-from numba.core.caching import FunctionCache
 from numba.core.options import DefaultOptions
+
+from ibidem.execution.kernel_cache import KernelCache
 
 # For kernels that only kernels call and that make no arrays. Without Python wrappers they compile in half the time; without
 # reference counts they run several times as fast. Options that a numba version lacks are left out.
@@ -22,23 +23,14 @@ inner_kernel = njit(nogil=True, error_model="numpy", **_KNOWN_OPTIONS)
 inlined_kernel = njit(nogil=True, error_model="numpy", forceinline=True, **_KNOWN_OPTIONS)
 
 
-class _KernelCache(FunctionCache):
-    """Numba's cache on disk. It is optional: kernels that cannot be read from it or stored in it are compiled."""
-
-    @contextmanager
-    def _guard_against_spurious_io_errors(self) -> Iterator[None]:
-        with suppress(OSError):
-            yield
-
-
 def _cached(**options: Any) -> Callable[[Any], Any]:
     """Return a decorator that compiles a function and caches the result on disk if possible."""
     compiled = njit(nogil=True, **options)
 
     def decorate(function: Any) -> Any:
         kernel = compiled(function)
-        with suppress(RuntimeError):  # neither the package nor the home folder is writable
-            kernel._cache = _KernelCache(function)
+        with suppress(RuntimeError):  # the sources are in no file
+            kernel._cache = KernelCache(function)
         return kernel
 
     return decorate

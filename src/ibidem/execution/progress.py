@@ -36,10 +36,10 @@ class Progress:
         self.resources.clear()
 
     @contextmanager
-    def stage(self, name: str, n_bytes: int | None = None) -> Iterator[None]:
-        """Time a stage; `n_bytes` is the size of its input, if known."""
+    def stage(self, name: str, n_bytes: int | None = None, amount: str = "") -> Iterator[None]:
+        """Time a stage; `n_bytes` is the input that it will read, where known, `amount` what else it works on, in words."""
         begin = time.perf_counter()
-        self.begin_stage(name, n_bytes)
+        self.begin_stage(name, n_bytes, amount)
         try:
             yield
         finally:
@@ -68,7 +68,7 @@ class Progress:
     def add_bytes(self, n_bytes: int) -> None:
         """Note that input bytes were read."""
 
-    def begin_stage(self, name: str, n_bytes: int | None) -> None:
+    def begin_stage(self, name: str, n_bytes: int | None, amount: str = "") -> None:
         """Show that a stage begins."""
 
     def end_stage(self, name: str) -> None:

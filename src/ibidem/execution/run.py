@@ -19,10 +19,10 @@ from ibidem.execution.disk_limit import DiskBudget, disk_budget
 from ibidem.execution.flow import AnyFlow, InMemory, Source, Stream
 from ibidem.execution.progress import Progress
 from ibidem.execution.threads import Threads
-from ibidem.formats import describe_inputs, input_size, read_batches, times
+from ibidem.formats import describe_inputs, input_size, read_batches
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.inputs import given_names, resolve_inputs, source_names, without_iterators
-from ibidem.formats.jobs import SkippedRecords, UnreadTimes
+from ibidem.formats.jobs import SkippedRecords, UnreadTimes, unread_times_notices
 from ibidem.formats.known_fields import fields_seen
 from ibidem.formats.sources import FileSource, FileState, file_states
 
@@ -103,7 +103,7 @@ class LocalRun(Run[pa.Table]):
             "inputs": describe_inputs(self.inputs) + reference,
             "counts": self.progress.counts,
             "timings": self.progress.timings,
-            "notices": self._notices(),
+            "notices": unread_times_notices(self._unread_times),
             "resources": self.progress.resources,
         }
 
@@ -112,16 +112,6 @@ class LocalRun(Run[pa.Table]):
 
     def _note_states(self) -> None:
         self.states = file_states(resolve_inputs(without_iterators(self.inputs)))
-
-    def _notices(self) -> list[str]:
-        """Return messages for the user about the inputs."""
-        if not self._unread_times:
-            return []
-        count, first = sum(unread.count for unread in self._unread_times), self._unread_times[0].first
-        ignored = (
-            "timestamp could not be parsed and was ignored" if count == 1 else "timestamps could not be parsed and were ignored"
-        )
-        return [f"{count:,} {ignored}, such as {first}; accepted: {times.ACCEPTED}"]
 
     def _n_bytes(self) -> int | None:
         return _size_of(self.inputs, self.against)

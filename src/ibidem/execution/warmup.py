@@ -11,29 +11,84 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, BinaryIO
+from importlib import import_module
+from typing import BinaryIO
 
-from ibidem.config import Config
+from ibidem.config import SET_SIGNATURES, Config
+from ibidem.execution.kernel_cache import KernelCache, storage_folder
 
-FIRST_RUN = "compiling kernels for this command, once; this first run takes 10 to 30 seconds longer"
+# What is compiled together → a kernel of it that is compiled late → about how many seconds it takes (`benchmarks/startup.py`).
+_PARTS = {
+    "sentences": ("sentences.kernels.tokens", "tokenise", 6),
+    "words": ("matches.kernels.join", "join_sets", 3),
+    "passages": ("passages.kernels.chains", "assemble", 8),
+    "alignment": ("alignment.kernels.pairs", "align_pairs", 12),
+    "shingles": ("resemblance.kernels.shingles", "shingle_documents", 4),
+    "cuts": ("clusters.kernels.cuts", "cut_rows", 2),
+    "adding": ("index.kernels.segment", "write_postings", 3),
+    "searching": ("index.kernels.search", "search_overlap", 4),
+}
+_NEEDED = {
+    "find": ("sentences", "words", "passages", "alignment"),
+    "compare": ("sentences", "alignment"),
+    "cluster": ("shingles",),
+    "dedup": ("sentences", "words", "cuts", "shingles"),
+    "tune": ("shingles",),
+    "index add": ("sentences", "adding"),
+    "index compact": ("adding",),
+    "index query": ("sentences", "searching", "passages"),
+    "index check": ("sentences", "searching"),
+    "watch": ("sentences", "adding", "searching", "passages"),
+    "serve": ("sentences", "searching", "passages"),
+}
+
+
+def announcement(verb: str, config: Config | None = None) -> str:
+    """Return the line that says what a first run of a verb compiles, and how long that takes; "" if there is nothing.
+
+    Without a folder to store kernels in, it says that every run will take as long.
+    """
+    missing = _missing(verb, config or Config())
+    if not missing:
+        return ""
+    seconds = sum(_PARTS[part][2] for part in missing)
+    if storage_folder() is None:
+        return (
+            f"compiling for `{verb}`: about {seconds} s in every run, as no folder can be written to keep the result; "
+            "name one in NUMBA_CACHE_DIR"
+        )
+    return f"compiling for the first run of `{verb}`: about {seconds} s, only once"
+
+
+def _missing(verb: str, config: Config) -> list[str]:
+    """Return what a verb needs and no earlier run has stored."""
+    needed = set(_NEEDED[verb])
+    if verb == "find" and not config.alignment.align:
+        needed.discard("alignment")
+    if verb == "dedup":
+        needed &= {"shingles"} if config.cleaning.level == "document" else {"sentences", "words", "cuts"}
+    if verb in ("find", "dedup") and config.signatures.signature not in SET_SIGNATURES:
+        needed.discard("words")
+    return [part for part in _NEEDED[verb] if part in needed and not _is_compiled(part)]
+
+
+def _is_compiled(part: str) -> bool:
+    module, name, _ = _PARTS[part]
+    kernel = getattr(import_module(f"ibidem.{module}"), name)
+    return isinstance(kernel._cache, KernelCache) and kernel._cache.is_filled(kernel.targetctx.codegen())
 
 
 @contextmanager
-def later_stages_compiled_aside(config: Config, comparing: bool = False) -> Iterator[bool]:
-    """Have a second process compile the kernels after the sentences stage; yield False if they are already compiled.
+def later_stages_compiled_aside(verb: str, config: Config) -> Iterator[None]:
+    """Let a second process compile the kernels after the sentences stage, if an earlier run has left nothing to share.
 
-    `comparing`: pairs are aligned, and nothing is searched. The process ends with the block at the latest: by then the run has
-    compiled what it needs.
+    `compare` aligns pairs and searches for nothing. The process ends with the block at the latest: by then the run has
+    compiled whatever it needed.
     """
-    from ibidem.alignment.kernels.pairs import align_pairs
-    from ibidem.passages.kernels.chains import assemble
-
-    searched = comparing or _is_compiled(assemble)
-    if searched and (_is_compiled(align_pairs) or not (comparing or config.alignment.align)):
-        yield False
+    if storage_folder() is None or not {"passages", "alignment"} & set(_missing(verb, config)):
+        yield
         return
-    aligned = "compare" if comparing else "align" if config.alignment.align else "find"
+    aligned = "compare" if verb == "compare" else "align" if config.alignment.align else "find"
     command = [sys.executable, "-m", "ibidem.execution.warmup", config.signatures.signature, aligned]
     nowhere = subprocess.DEVNULL
     # Not from the current folder: a user's folder named ibidem must not be mistaken for this package.
@@ -41,27 +96,11 @@ def later_stages_compiled_aside(config: Config, comparing: bool = False) -> Iter
     # The pipe is never written to: when this process ends, in any way, it closes, and the other process ends too.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, env=environment)
     try:
-        yield True
+        yield
     finally:
         process.terminate()
         process.wait()
         process.stdin.close()  # type: ignore[union-attr]
-
-
-def is_index_compiled(searching: bool) -> bool:
-    """Return whether an earlier run has compiled the kernels that search an index, or those that add to one."""
-    from ibidem.index.kernels.search import search_overlap
-    from ibidem.index.kernels.segment import write_postings
-
-    return _is_compiled(search_overlap if searching else write_postings)
-
-
-def _is_compiled(kernel: Any) -> bool:
-    """Return whether an earlier run has left a compiled kernel in the cache."""
-    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}"
-    if kernel.stats.cache_path is None:  # there is no writable cache
-        return False
-    return any(Path(kernel.stats.cache_path).glob(f"{name}-*.nbi"))
 
 
 def run_later_stages(config: Config, comparing: bool = False) -> int:

@@ -2,7 +2,7 @@
 
 from ibidem.formats.inputs import describe_inputs, input_size, resolve_inputs
 from ibidem.formats.reader import read, read_batches
-from ibidem.formats.sources import is_changed, sources_described
+from ibidem.formats.sources import is_changed, sources_described, under_described_names
 
 __all__ = [
     "describe_inputs",
@@ -12,4 +12,5 @@ __all__ = [
     "read_batches",
     "resolve_inputs",
     "sources_described",
+    "under_described_names",
 ]

@@ -39,11 +39,54 @@ def _escaped(found: re.Match[str]) -> str:
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
+class CurrentFolder:
+    """The folder in which the program runs, and the one path by which each file is known there.
+
+    `known_as` gives the path relative to the current folder for what is below it, and the absolute path for everything else.
+    So a file has the same name, and so the same id, whether it was named by a folder, a pattern or a path; and two files
+    never have the same.
+    """
+
+    def __init__(self) -> None:
+        try:
+            folder = os.getcwd()
+        except OSError:  # deleted meanwhile; absolute paths still lead somewhere
+            folder = ""
+        shown = os.environ.get("PWD", "")  # where the shell says it is: links on the way there are not resolved
+        folders = [folder, shown] if os.path.isabs(shown) and _is_same(shown, folder) else [folder]
+        # Not the root: paths below it look like paths, and everything is below it.
+        self._beginnings = tuple(os.path.join(path, "") for path in folders if path and os.path.dirname(path) != path)
+
+    def known_as(self, path: str) -> str:
+        """Return the path by which a file or folder is known; it may be "" for the current folder itself."""
+        if path == STDIN:
+            return path
+        parts = PurePath(path).parts
+        if parts[-1:] == ("..",):
+            full = os.path.realpath(path)
+        elif ".." in parts:  # behind a link, it does not lead back
+            full = os.path.join(os.path.realpath(os.path.dirname(path)), parts[-1])
+        else:
+            full = os.path.abspath(path)
+        for beginning in self._beginnings:
+            if full.startswith(beginning) or os.path.join(full, "") == beginning:
+                name = full[len(beginning) :]
+                return name if name != STDIN else os.path.join(os.curdir, name)
+        return full
+
+
+def _is_same(path: str, other: str) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return False
+
+
 def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
     """Return the path of the copy of each source, in their order; nothing is written.
 
-    If the sources are the files of one folder (their ids are paths relative to it), the copies keep these paths. Otherwise
-    they keep their file names; if two have the same, all get their paths relative to the folder that contains all of them.
+    If the sources are the files of one folder, the copies keep their paths in it. Otherwise they keep their file names; if
+    two have the same, all get their paths relative to the folder that contains all of them.
     An InputError says that a source cannot be copied, a UsageError that a copy would replace an input.
     """
     files = [_checked(source) for source in sources]
@@ -78,9 +121,9 @@ def _checked(source: Source) -> FileSource:
 
 
 def _names(files: Sequence[FileSource]) -> list[str]:
-    folders = {_folder_above_id(file) for file in files}
-    if None not in folders and len(folders) == 1:
-        return [file.doc_id for file in files]
+    below = [file.below for file in files if file.below is not None]
+    if len(below) == len(files):
+        return below
     names = [PurePath(_printable_path(file)).name for file in files]
     if len(set(names)) == len(names):
         return names
@@ -98,9 +141,3 @@ def _names(files: Sequence[FileSource]) -> list[str]:
 def _printable_path(file: FileSource) -> str:
     """Return a path whose last part is the name of the copy; `run.json`, which lists the copies, has printable names only."""
     return file.path if file.name == STDIN else file.name
-
-
-def _folder_above_id(file: FileSource) -> str | None:
-    """Return the folder that the id of a file is relative to, or None if the id is the whole path."""
-    name, doc_id = file.name.replace(os.sep, "/"), file.doc_id
-    return name[: -len(doc_id)] if name != doc_id and name.endswith("/" + doc_id) else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.file_access import files_below, is_unknown_kind
-from ibidem.formats.file_names import printable
+from ibidem.formats.file_names import CurrentFolder, printable
 from ibidem.formats.python_inputs import Taken, missing_path, settle, with_prefix
 from ibidem.formats.registry import format_of
 from ibidem.formats.sources import FileSource, ObjectSource, Source, describe_source
@@ -26,29 +26,35 @@ class Resolved:
 
     sources: list[Source] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    here: CurrentFolder = field(default_factory=CurrentFolder)
+
+    def add_file(self, path: str) -> None:
+        """Add a file that was named by its path or by a pattern."""
+        self.sources.append(_file_source(self.here.known_as(path)))
 
     def add_folder(self, path: str, alone: bool) -> None:
-        """Add the files below a folder; `alone` if there is no other input, so that paths within it are unique."""
+        """Add the files below a folder; `alone` if there is no other input, so that copies can keep their paths in it."""
         found = files_below(path, lambda name: format_of(name) is not None)
+        folder = self.here.known_as(path)
         for relative in found.names:
-            name = os.path.join(path, relative)
-            self.sources.append(_file_source(name, relative if alone else name))
-        self.skipped.extend(Skipped(printable(left.path), 0, left.reason) for left in found.left_out)
+            self.sources.append(_file_source(os.path.join(folder, relative), relative if alone else None))
+        left_out = ((os.path.join(folder, os.path.relpath(left.path, path)), left.reason) for left in found.left_out)
+        self.skipped.extend(Skipped(printable(name), 0, reason) for name, reason in left_out)
 
     def without_repeated(self) -> Resolved:
         """Return the same with every file once, however often its path was given."""
-        first: dict[str, Source] = {}
+        seen: set[str] = set()
         sources: list[Source] = []
         skipped = list(self.skipped)
         for source in self.sources:
             place = os.path.abspath(source.path) if isinstance(source, FileSource) and source.path != STDIN else None
-            if place is not None and place in first:
-                skipped.append(Skipped(source.name, 0, f"the same file as {first[place].name}, which was already read"))
+            if place is not None and place in seen:
+                skipped.append(Skipped(source.name, 0, "given more than once; it was read once"))
                 continue
             if place is not None:
-                first[place] = source
+                seen.add(place)
             sources.append(source)
-        return Resolved(sources, skipped)
+        return Resolved(sources, skipped, self.here)
 
 
 def resolve_inputs(inputs: Any) -> list[Source]:
@@ -62,7 +68,6 @@ def resolve(inputs: Any, is_read: bool = False) -> Resolved:
     With `is_read`, they existed before: files removed since are not an error.
     """
     given = settle(inputs)
-    # With several inputs, paths below two folders may be the same: only the path as given tells them apart then.
     alone = len(given) == 1
     resolved = Resolved()
     n_objects = 0
@@ -77,7 +82,8 @@ def resolve(inputs: Any, is_read: bool = False) -> Resolved:
         elif os.path.isdir(item) and os.fspath(item) != STDIN:
             resolved.add_folder(str(os.fspath(item)), alone)
         else:
-            resolved.sources.extend(map(_file_source, _files_named(str(os.fspath(item)), is_read)))
+            for path in _files_named(str(os.fspath(item)), is_read):
+                resolved.add_file(path)
     return resolved
 
 
@@ -140,8 +146,8 @@ def _files_named(path: str, is_read: bool) -> list[str]:
     return hits
 
 
-def _file_source(path: str, doc_id: str | None = None) -> FileSource:
+def _file_source(path: str, below: str | None = None) -> FileSource:
     name = printable(path)
-    shown_id = printable(PurePath(doc_id or path).as_posix())
     kind = None if path == STDIN else format_of(path)
-    return FileSource(name, shown_id, kind, None if name == path else path)
+    shown_below = None if below is None else printable(below)
+    return FileSource(name, PurePath(name).as_posix(), kind, None if name == path else path, shown_below)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,7 @@ from ibidem.config.surface import given
 from ibidem.errors import SkippedRecordsError
 from ibidem.formats.file_access import is_unknown_kind
 from ibidem.formats.registry import FORMATS
+from ibidem.formats.times import ACCEPTED
 from ibidem.model import Skipped
 
 MIN_HEAVY_BYTES = 64 << 20
@@ -31,6 +32,17 @@ class UnreadTimes:
 
     count: int
     first: str
+
+
+def unread_times_notices(unread: Sequence[UnreadTimes]) -> list[str]:
+    """Say how many times could not be parsed, with the first of them and what is accepted; an empty list if there are none."""
+    if not unread:
+        return []
+    count = sum(each.count for each in unread)
+    ignored = (
+        "timestamp could not be parsed and was ignored" if count == 1 else "timestamps could not be parsed and were ignored"
+    )
+    return [f"{count:,} {ignored}, such as {unread[0].first}; accepted: {ACCEPTED}"]
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import PurePath
@@ -19,16 +19,18 @@ _ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__", "with_format")
 
 @dataclass(frozen=True)
 class FileSource:
-    """A file, or stdin. `name` is the path as given; `doc_id` is the id if the file is one document as a whole.
+    """A file, or stdin. `name` is its path as seen from the current folder, however it was given; `doc_id` is the id if the
+    file is one document as a whole: the same path, with `/` on all systems.
 
     Both are printable. `stored` is where it is read from, if that is not its name: a stream was put there, to be read more
-    than once, or the path cannot be printed as it is.
+    than once, or the path cannot be printed as it is. `below` is its path in the folder that was the only input.
     """
 
     name: str
     doc_id: str
     format: str | None
     stored: str | None = None
+    below: str | None = None
 
     @property
     def path(self) -> str:
@@ -81,17 +83,78 @@ def is_changed(path: str, description: Mapping[str, Any]) -> bool:
     return os.path.isfile(path) and (os.path.getsize(path), _time_of_change(path)) != described
 
 
-def sources_described(descriptions: Iterable[Mapping[str, Any]], folder: str) -> tuple[list[FileSource], list[str]]:
-    """Return the files that `run.json` describes, as they were read from that folder, and the names of those not there."""
+def sources_described(
+    descriptions: Iterable[Mapping[str, Any]], folder: str, others: Sequence[str] = ()
+) -> tuple[list[FileSource], list[str]]:
+    """Return the files that `run.json` describes, as they were read from that folder, and the names of those not there.
+
+    If everything was moved together, a file is found in one of the `others`, by its path and its size.
+    """
     sources, missing = [], []
     for description in descriptions:
         name = str(description.get("path", ""))
-        path = os.path.join(folder, name)
-        if description.get("kind") or not os.path.isfile(path):
+        place = None if description.get("kind") else _place_of(name, description.get("bytes"), folder, others)
+        if place is None:
             missing.append(name or str(description.get("kind", "an input")))
         else:
-            sources.append(FileSource(name, str(description.get("id", PurePath(name).as_posix())), format_of(name), path))
+            sources.append(FileSource(name, _described_id(description), format_of(name), place))
     return sources, missing
+
+
+def _place_of(name: str, n_bytes: Any, folder: str, others: Sequence[str]) -> str | None:
+    if os.path.isfile(path := os.path.join(folder, name)):
+        return path
+    moved = (os.path.join(other, name) for other in others if not os.path.isabs(name))
+    return next((path for path in moved if os.path.isfile(path) and os.path.getsize(path) == n_bytes), None)
+
+
+def _described_id(description: Mapping[str, Any]) -> str:
+    return str(description.get("id", PurePath(str(description["path"])).as_posix()))
+
+
+def under_described_names(sources: Iterable[Source], descriptions: Iterable[Mapping[str, Any]]) -> list[Source]:
+    """Return sources under the names and ids that `run.json` has for them, wherever they are now.
+
+    A file is taken for the one with whose path its own path ends alike the longest, if there is one such file and no more.
+    What is left is taken in order if there is as much on both sides: files of the same names and sizes, or a single file.
+    All others are returned as they are.
+    """
+    named = list(sources)
+    known = [description for description in descriptions if description.get("path")]
+    by_end: dict[tuple[str, ...], list[int]] = {}
+    for row, description in enumerate(known):
+        for end in _ends_of(str(description["path"])):
+            by_end.setdefault(end, []).append(row)
+    matched: dict[int, int] = {}  # descriptions, and the sources taken for them
+    left: list[int] = []
+    for number, source in enumerate(named):
+        ends = _ends_of(os.path.abspath(source.path)) if isinstance(source, FileSource) else ()
+        found = next((by_end[end] for end in ends if end in by_end), ())
+        if len(found) == 1 and found[0] not in matched:
+            matched[found[0]] = number
+        else:
+            left.append(number)
+    others = [row for row in range(len(known)) if row not in matched]
+    if len(others) == len(left):
+        pairs = list(zip(others, left, strict=True))
+        if len(named) == 1 or all(_is_like(named[number], known[row]) for row, number in pairs):
+            matched.update(pairs)
+    for row, number in matched.items():
+        if isinstance(source := named[number], FileSource):
+            named[number] = FileSource(str(known[row]["path"]), _described_id(known[row]), source.format, source.path)
+    return named
+
+
+def _is_like(source: Source, description: Mapping[str, Any]) -> bool:
+    """Say whether a file has the name and the size of a described one."""
+    name = PurePath(str(description["path"])).name
+    return isinstance(source, FileSource) and (PurePath(source.path).name, source.n_bytes) == (name, description.get("bytes"))
+
+
+def _ends_of(path: str) -> Iterator[tuple[str, ...]]:
+    """Yield what a path ends with, the whole of it first, its last part last."""
+    parts = PurePath(path).parts
+    return (parts[begin:] for begin in range(len(parts)))
 
 
 def _time_of_change(path: str) -> str | None:

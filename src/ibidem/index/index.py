@@ -25,7 +25,8 @@ from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.execution.threads import Threads
 from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import read_batches
-from ibidem.formats.jobs import SkippedRecords
+from ibidem.formats.inputs import given_names
+from ibidem.formats.jobs import SkippedRecords, UnreadTimes, unread_times_notices
 from ibidem.formats.python_inputs import refuse_texts_without_ids, settle, with_prefix
 from ibidem.formats.reader import as_stream
 from ibidem.index.answers import QueryResult, answer
@@ -102,6 +103,8 @@ class Index:
         self._reader = SnapshotReader(self._catalog)
         self._settings = segment_settings(self.config)
         self.skipped = SkippedRecords(self.config.output.strict)
+        self.same_texts: dict[str, str] = {}
+        self.notices: list[str] = []
         self._process = os.getpid()
         self._streams: weakref.WeakSet[Generator[Arrival, None, None]] = weakref.WeakSet()
 
@@ -159,13 +162,15 @@ class Index:
         self._check_usable()
         config = self._config_for(settings)
         skipped = SkippedRecords(config.output.strict)
+        unread: list[UnreadTimes] = []
         inputs = with_prefix(settle(documents), "query:")
-        batches = list(read_batches(inputs, config.documents, skipped.add, self.progress.add_bytes))
+        batches = list(read_batches(inputs, config.documents, skipped.add, self.progress.add_bytes, unread.append))
         # Threads do not pay for a single document: waking them takes longer than what they save.
         run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
         collection = _gather(batches, config, run_tasks)
         if collection.n_documents == 0:
-            raise NoDocumentsError("the inputs contain no documents to look up", skipped.explain())
+            raise NoDocumentsError(f"the inputs contain no documents to look up{_named(inputs)}", skipped.explain())
+        self.notices = unread_times_notices(unread)
         check_unique_ids(batches)
         snapshot, known = self._now(_ids(batches))
         parts = [(part.segment, part.kept) for part in snapshot.parts]
@@ -245,12 +250,20 @@ class Index:
         refuse_texts_without_ids(documents)
         config = self._config_for(settings)
         self.skipped = SkippedRecords(config.output.strict)
+        self.same_texts = {}
+        unread: list[UnreadTimes] = []
         with self._writer(config) as writer:
-            batches = read_batches(documents, config.documents, self.skipped.add, self.progress.add_bytes)
+            observers = self.skipped.add, self.progress.add_bytes, unread.append
+            batches = read_batches(documents, config.documents, *observers)
 
             def build(chunk: tuple[list[pa.RecordBatch], Any]) -> Segment:
                 own_batches, serials = chunk
                 return writer.build(Arrivals(_gather(own_batches, config, in_turn)), serials)
+
+            def write(segment: Segment) -> None:
+                self.same_texts |= writer.same_texts(segment)
+                writer.write(segment)
+                self.progress.add_documents(segment.n_documents, segment.n_sentences)
 
             n_chunk_bytes = min(_CHUNK_BYTES, _budget(config) // _CHUNKS_IN_MEMORY)
             # The first chunk may determine what sentences are known by: it does not depend on the memory.
@@ -258,13 +271,11 @@ class Index:
             pieces = _chunks(batches, n_first_bytes, n_chunk_bytes)
             chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in pieces)
             for first in chunks:  # before the others: it may determine how words are counted
-                segment = build(first)
-                writer.write(segment)
-                self.progress.add_documents(segment.n_documents, segment.n_sentences)
+                write(build(first))
                 break
             for segment in self._threads.run_tasks(build, chunks):
-                writer.write(segment)
-                self.progress.add_documents(segment.n_documents, segment.n_sentences)
+                write(segment)
+            self.notices = unread_times_notices(unread)
             return writer.commit()
 
     @carried_out_by(_add)
@@ -279,7 +290,9 @@ class Index:
         """Add documents, all of them or none; return how many. They are safe on disk when this returns.
 
         `documents` is one `Document` or dict, or anything that `find` accepts; texts need ids. An id that is already in the
-        index is a `KnownIdError`, unless `replace` is set: then the new document replaces the old.
+        index is a `KnownIdError`, unless `replace` is set: then the new document replaces the old. Afterwards, `same_texts`
+        has the ids of documents whose text is also in the index under another id, or earlier in these inputs, each with the id
+        of the first such document. `notices` lists problems with the inputs, such as timestamps that could not be parsed.
         """
         raise NotImplementedError
 
@@ -388,6 +401,11 @@ class Index:
 
 def _budget(config: Config) -> int:
     return allowed_memory(config.engine.memory)
+
+
+def _named(inputs: Any) -> str:
+    """Return the files that were to be read, for a message."""
+    return f": {names}" if (names := given_names(inputs)) else ""
 
 
 def _gather(batches: list[pa.RecordBatch], config: Config, run_tasks: RunTasks) -> Collection:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,8 @@ from ibidem.index.kernels import segment as kernels
 from ibidem.signatures.sentence_types import NO_WORDS
 
 LONG_GAP = 255
+_SENTENCES_A_STEP = 1 << 20
+_FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))  # those of SplitMix64
 ABSENT: Any = None  # a column that an index does not need
 
 
@@ -91,6 +93,40 @@ def document_columns(
     return DocumentColumns(serials, n_chars, times, *string_columns(ids), codes, *string_columns(coded.dictionary))
 
 
+class TextOrder(NamedTuple):
+    """Documents that have sentences, by rising digest of their text; of equal ones, the first to arrive comes first."""
+
+    digests: NDArray[np.uint64]
+    documents: NDArray[np.uint32]
+
+
+def text_order(document_first: NDArray[np.int64], types: NDArray[np.uint32], type_digests: NDArray[np.uint64]) -> TextOrder:
+    """Return documents in the order of digests that are made of the digests of their sentences, and of their order."""
+    digests = np.empty(len(document_first) - 1, np.uint64)
+    begin = 0
+    while begin < len(digests):  # a part at a time: of a large segment, all sentences at once take room
+        end = max(begin + 1, int(np.searchsorted(document_first, document_first[begin] + _SENTENCES_A_STEP, side="right")) - 1)
+        first = document_first[begin : end + 1]
+        place = (np.arange(first[0], first[-1]) - np.repeat(first[:-1], np.diff(first)) + 1).astype(np.uint64)
+        sums = np.zeros(len(place) + 1, np.uint64)
+        np.cumsum(_stirred(type_digests[types[first[0] : first[-1]]], place), out=sums[1:])
+        digests[begin:end] = sums[first[1:] - first[0]] - sums[first[:-1] - first[0]]
+        begin = end
+    documents = np.flatnonzero(np.diff(document_first))
+    digests = digests[documents]
+    order = np.argsort(digests, kind="stable")
+    return TextOrder(digests[order], documents[order].astype(np.uint32))
+
+
+def _stirred(digests: NDArray[np.uint64], place: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers whose sum says which digests are at which places."""
+    values = digests + place * _FACTORS[0]
+    values = (values ^ (values >> np.uint64(30))) * _FACTORS[1]
+    values = (values ^ (values >> np.uint64(27))) * _FACTORS[2]
+    stirred: NDArray[np.uint64] = values ^ (values >> np.uint64(31))
+    return stirred
+
+
 @dataclass(frozen=True)
 class TypeElements:
     """What the types of a segment are known by: lists of elements by type, and postings by element, all or of the rarest.
@@ -134,7 +170,7 @@ class Segment(DocumentColumns):
 
     Columns that are ABSENT are those of other indexes: signatures that make elements of words have some, bit signatures of
     more than 64 bits one. Then `signatures` have as many bits as the other searches take, and `wide_signatures` contain the
-    planes, one after the other.
+    planes, one after the other. Segments that an earlier version wrote have no `text_digests`, nor their documents.
     """
 
     document_first: NDArray[np.int64]
@@ -161,6 +197,8 @@ class Segment(DocumentColumns):
     fingerprint_types: NDArray[np.uint32]
     bit_rows: NDArray[np.uint32]
     bit_starts: NDArray[np.uint32]
+    text_digests: NDArray[np.uint64] | None = None
+    documents_by_text: NDArray[np.uint32] | None = None
     element_hashes: NDArray[np.uint64] = ABSENT
     elements_by_hash: NDArray[np.uint32] = ABSENT
     element_list_first: NDArray[np.uint32] = ABSENT
@@ -204,6 +242,13 @@ class Segment(DocumentColumns):
         hashes = (self.element_hashes, self.elements_by_hash)
         return TypeElements(*hashes, lists, prefixes, prefixes, self.element_signatures, self.element_sizes)
 
+    @cached_property
+    def text_order(self) -> TextOrder:
+        """The documents by digest of their text; worked out where it is not stored."""
+        if self.text_digests is None or self.documents_by_text is None:
+            return text_order(self.document_first, self.types, self.digests)
+        return TextOrder(self.text_digests, self.documents_by_text)
+
     def bit_signatures(self, n_planes: int) -> NDArray[np.uint64]:
         """Return the bit signatures of all types as `bits` takes them, so many planes of 64 bits."""
         return self.signatures if n_planes == 1 else self.wide_signatures.reshape(n_planes, self.n_types)
@@ -217,16 +262,13 @@ class Segment(DocumentColumns):
     @classmethod
     def stored(cls, arrays: Mapping[str, NDArray[Any]]) -> Segment:
         """Return a segment from the columns of a file."""
-        others = [kind for kind in ("element", "wide") if any(name.startswith(kind) for name in arrays)]
-        names = (
-            field.name for field in fields(cls) if field.default is MISSING or any(field.name.startswith(o) for o in others)
-        )
+        names = [field.name for field in fields(cls) if field.name in arrays or field.default is MISSING]
         return cls(**{name: arrays[name] for name in names})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name, as they are stored."""
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: column for name, column in columns.items() if column is not ABSENT}
+        return {name: column for name, column in columns.items() if column is not None}
 
     def ids(self, documents: NDArray[np.int64] | None = None) -> pa.LargeStringArray:
         """Return the ids of all documents, or of these."""

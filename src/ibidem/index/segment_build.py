@@ -15,7 +15,7 @@ from ibidem.errors import ResourceError
 from ibidem.index.bits import PLANE_BITS, build_tables, narrow_bits, sentence_signatures, word_masks
 from ibidem.index.elements import has_key, make_elements
 from ibidem.index.kernels import segment as kernels
-from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen
+from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen, text_order
 from ibidem.index.vocabulary import WordCounts
 from ibidem.signatures import TypeTokens
 from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
@@ -79,6 +79,8 @@ def build_segment(
     columns |= {"wide_signatures": planes.reshape(-1)} if planes.ndim > 1 else {}
     tables = build_tables(planes, settings.signature_bits)
     columns |= {"bit_rows": tables.rows, "bit_starts": tables.starts}
+    texts = text_order(sentences.document_first, sentence_types, digests)
+    columns |= {"text_digests": texts.digests, "documents_by_text": texts.documents}
     return Segment(**{name: frozen(column) for name, column in columns.items()})
 
 

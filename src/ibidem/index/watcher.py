@@ -34,12 +34,16 @@ _STEP_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Arrival:
-    """What a document of the stream shares with everything before it; `skipped` says why it was left out, if so."""
+    """What a document of the stream shares with everything before it; `skipped` says why it was left out, if so.
+
+    `same_text_as` is the id of the first document in the index with the same whole text, if there is one.
+    """
 
     id: str
     verdict: Verdict | None
     n_passages: int = 0
     skipped: Skipped | None = None
+    same_text_as: str | None = None
     _list_passages: Callable[[], list[dict[str, Any]]] = field(default=list, repr=False, compare=False)
 
     @property
@@ -143,7 +147,7 @@ class Watcher:
             skipped.add(record)
         collection = self._collect(wanted, skipped)
         refused |= {places[record.position - 1]: record for record in skipped.records[len(refused) :]}
-        result = self._add(collection) if collection.n_documents else None
+        result, same_texts = self._add(collection) if collection.n_documents else (None, {})
         number_of = {name: number for number, name in enumerate(result.ids)} if result is not None else {}
         answered = 0
         try:
@@ -155,13 +159,14 @@ class Watcher:
                     yield Arrival(name, None, skipped=Skipped("stream", self._n_seen + number + 1, reason, name or None))
                 elif result is not None:
                     at = number_of[name]
-                    yield Arrival(name, result.verdicts[at], result.n_passages_of(at), None, partial(result.passages_of, at))
+                    passages = partial(result.passages_of, at)
+                    yield Arrival(name, result.verdicts[at], result.n_passages_of(at), None, same_texts.get(name), passages)
         except GeneratorExit:
             self._writer.retract([self._id_of(item) or "" for item in together[answered + 1 :]])
             raise
         self._n_seen += len(together)
 
-    def _add(self, collection: Collection) -> QueryResult:
+    def _add(self, collection: Collection) -> tuple[QueryResult, dict[str, str]]:
         writer, ids = self._writer, collection.ids.to_pylist()
         arrivals = Arrivals(collection, self._run_tasks)
         serials = np.arange(writer.next_serial, writer.next_serial + len(ids))
@@ -171,9 +176,10 @@ class Watcher:
         # Only now, when little can go wrong: a commit must not name documents without a segment.
         self._is_sound = False
         writer.claim(ids, self._replace)
+        same_texts = writer.same_texts(own)
         writer.wait(own)
         self._is_sound = True
-        return result
+        return result, same_texts
 
 
 def _batches(documents: Iterable[Any], seconds_left: Callable[[], float]) -> Generator[list[Any], None, None]:

@@ -19,6 +19,7 @@ from ibidem.index.catalog_state import Change, SegmentEntry
 from ibidem.index.commits import Commits, WriterLock
 from ibidem.index.elements import are_fixed, n_frequent_words, needs_counts
 from ibidem.index.merge import due_merge, groups_to_compact, merge_segments
+from ibidem.index.same_texts import NewTexts, TextList, first_with_same_text, is_not_in
 from ibidem.index.segment import Segment, SegmentSettings, frozen
 from ibidem.index.settings import decided, is_undecided
 from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
@@ -62,6 +63,7 @@ class Writer:
         self._new: dict[str, int] = {}
         self._replaced: dict[str, int] = {}
         self._removed_serials: list[int] = []
+        self._new_texts = NewTexts()
 
     @property
     def n_waiting_documents(self) -> int:
@@ -154,14 +156,40 @@ class Writer:
             segment = arrivals.segment(serials, self.counts, self._settings)
         return segment
 
+    def same_texts(self, segment: Segment) -> dict[str, str]:
+        """Return which documents of a new segment have the same text as one that is there or came before it, and which one.
+
+        To be asked when their serials are claimed, and before the segment waits or is written.
+        """
+        parts = [part.segment for part in self._snapshot.parts]
+        same = first_with_same_text(TextList.of(segment), parts, self._new_texts, self._is_there)
+        names = self._ids_of(sorted({*same, *same.values()}), [*parts, segment]) if same else {}
+        return {names[new]: names[old] for new, old in same.items()}
+
+    def _is_there(self, serials: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return is_not_in(serials, self._snapshot.state.removed) & ~np.isin(serials, self._removed_serials)
+
+    def _ids_of(self, serials: Sequence[int], segments: Sequence[Segment]) -> dict[int, str]:
+        """Return the ids of documents that are in these segments, or were added since the last commit."""
+        wanted = np.array(serials, np.int64)
+        names: dict[int, str] = {}
+        for segment in segments:
+            rows = np.searchsorted(segment.serials, wanted)
+            rows = rows[~is_not_in(wanted, segment.serials)]
+            names |= dict(zip(segment.serials[rows].tolist(), segment.ids(rows).to_pylist(), strict=True))
+        missing = set(serials) - names.keys()
+        return names | ({serial: name for name, serial in self._new.items() if serial in missing} if missing else {})
+
     def wait(self, segment: Segment) -> None:
         """Keep a segment in memory until the next commit."""
+        self._new_texts.add(TextList.of(segment))
         self._waiting.append(segment)
         while run := due_merge([waiting.n_sentences for waiting in self._waiting], self._max_sentences):
             self._waiting[run] = [self._merge(self._waiting[run])]
 
     def write(self, segment: Segment) -> None:
         """Write a segment to disk at once; the next commit must name it."""
+        self._new_texts.add(TextList.of(segment))
         self._written.append(self._commits.store_segment(segment, self.counts.version))
 
     def commit(self) -> int:

@@ -9,21 +9,29 @@ from typing import Any
 
 from ibidem.config.surface import given
 from ibidem.formats import read, resolve_inputs
-from ibidem.formats.file_names import printable
 from ibidem.results.cleaned_copies import unread_sources
 from ibidem.results.cleaning_result import CleaningResult
-from ibidem.results.summary import EXCERPT_CHARS, excerpt_of, many, skipped_lines, stored_lines, unknown_files_lines
+from ibidem.results.screen_lines import excerpt_of, with_names
+from ibidem.results.summary import (
+    EXCERPT_INDENT,
+    as_text,
+    excerpt_width,
+    many,
+    skipped_lines,
+    stored_lines,
+    unknown_files_lines,
+)
 
 _EXAMPLES = 10
 _DOCUMENTS_READ_FOR_EXAMPLES = 20_000
 
 
-def summarise_cleaning(result: CleaningResult[Any, Any], folder: Path | None = None) -> str:
-    """Return the summary as text; without a folder, of what would be done, with examples."""
-    return "\n".join(map(printable, _lines(result, folder)))
+def summarise_cleaning(result: CleaningResult[Any, Any], folder: Path | None = None, width: int | None = None) -> str:
+    """Return the summary as text; without a folder, of what would be done, with examples. `width` is that of the screen."""
+    return as_text(_lines(result, folder, width), width)
 
 
-def _lines(result: CleaningResult[Any, Any], folder: Path | None) -> Iterator[str]:
+def _lines(result: CleaningResult[Any, Any], folder: Path | None, width: int | None) -> Iterator[str]:
     found = result.overview()
     n_input, n_chars, n_dropped = found.n_documents, found.n_chars or 0, found.n_dropped
     would = folder is None
@@ -46,7 +54,7 @@ def _lines(result: CleaningResult[Any, Any], folder: Path | None) -> Iterator[st
     yield from result.notices
     yield from stored_lines(result.resources)
     if would:
-        yield from _examples(result)
+        yield from _examples(result, width)
     else:
         yield f"{'marked' if result.config.cleaning.mark_only else 'cleaned'} collection: {folder}"
     yield from unknown_files_lines(result.skipped, listed_in)
@@ -56,7 +64,7 @@ def _verb(count: int, would: bool) -> str:
     return "would be" if would else "was" if count == 1 else "were"
 
 
-def _examples(result: CleaningResult[Any, Any]) -> Iterator[str]:
+def _examples(result: CleaningResult[Any, Any], width: int | None) -> Iterator[str]:
     rows = result.first_removed(_EXAMPLES)
     if not rows:
         yield "nothing would be removed"
@@ -69,10 +77,11 @@ def _examples(result: CleaningResult[Any, Any]) -> Iterator[str]:
     for row in rows:
         score = "" if row["similarity"] is None else f", similarity {row['similarity']:.2f}"
         place, kept = (f" [{row[a]}:{row[b]}]" for a, b in (("start", "end"), ("matched_start", "matched_end")))
-        yield f"  {row['id']}{place} also appears in {row['matched_id']}{kept}{score}"
-        excerpt = excerpt_of(texts.get(row["document"], "")[row["start"] : row["end"]][: 4 * EXCERPT_CHARS])
+        found = f" also appears in {{}}{kept}{score}"
+        yield from with_names((f"  {{}}{place}", found), (row["id"], row["matched_id"]), width)
+        excerpt = excerpt_of(texts.get(row["document"], "")[row["start"] : row["end"]], excerpt_width(width))
         if excerpt:
-            yield f"    {excerpt}"
+            yield EXCERPT_INDENT + excerpt
 
 
 def _texts(result: CleaningResult[Any, Any], wanted: set[int]) -> dict[int, str]:

@@ -8,22 +8,22 @@ from typing import Any
 
 from ibidem.config import is_compared_in_full
 from ibidem.config.surface import named
-from ibidem.formats.file_names import printable
 from ibidem.results.result import ClusterResult
-from ibidem.results.summary import look_at, many, skipped_lines, stored_lines, unknown_files_lines
+from ibidem.results.screen_lines import with_names
+from ibidem.results.summary import as_text, look_at, many, skipped_lines, stored_lines, unknown_files_lines
 
 
-def summarise_clusters(result: ClusterResult[Any], folder: Path | None = None) -> str:
-    """Return the summary as text."""
-    return "\n".join(map(printable, _lines(result, folder)))
+def summarise_clusters(result: ClusterResult[Any], folder: Path | None = None, width: int | None = None) -> str:
+    """Return the summary as text; `width` is that of the screen."""
+    return as_text(_lines(result, folder, width), width)
 
 
-def _lines(result: ClusterResult[Any], folder: Path | None) -> Iterator[str]:
+def _lines(result: ClusterResult[Any], folder: Path | None, width: int | None) -> Iterator[str]:
     seconds = sum(result.timings.values())
     yield f"{many(result.counts['documents'], 'document')}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
     verified = "" if result.config.resemblance.verify or is_compared_in_full(result.config) else ", not verified"
     found = result.overview()
-    yield f"{many(found.n_pairs, 'duplicate pair')}{verified}"
+    yield f"{many(found.n_pairs, 'pair')} of similar documents{verified}"
     if found.n_clusters:
         more = found.n_members - found.n_clusters
         yield f"{many(found.n_clusters, 'cluster')} of {many(found.n_members, 'document')}: {more:,} could be removed"
@@ -34,12 +34,14 @@ def _lines(result: ClusterResult[Any], folder: Path | None) -> Iterator[str]:
         yield f"the {len(found.largest)} largest:" if found.n_clusters > 1 else "this one:"
         for n_members, canonical, others in found.largest:
             rest = f" and {len(others) - 2:,} more" if len(others) > 2 else ""
-            yield f"  {n_members:,} documents: keep {canonical}; {', '.join(others[:2])}{rest}"
+            shown = [canonical, *others[:2]]
+            removable = f" {', '.join(['{}'] * (len(shown) - 1))}{rest}"
+            yield from with_names((f"  {n_members:,} documents: keep {{}};", removable), shown, width)
     else:
         yield from _why_nothing(result, found.n_documents)
     if folder is not None:
         yield f"results: {folder}"
-        yield look_at(folder)
+        yield from look_at(folder, width)
     yield from unknown_files_lines(result.skipped)
 
 

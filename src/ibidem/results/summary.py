@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -15,19 +16,29 @@ from ibidem.formats.file_names import printable
 from ibidem.model import Passage, Skipped
 from ibidem.results.overview import PassageOverview
 from ibidem.results.result import Result, RunResult
+from ibidem.results.screen_lines import excerpt_of, fit_lines, with_names
 
 _LONGEST = 5
 _REASONS = 3
 _KINDS = 8
 EXCERPT_CHARS = 96
+EXCERPT_INDENT = "    "
 
 
-def summarise(result: Result[Any], folder: Path | None = None, report: Path | None = None) -> str:
-    """Return the summary as text, with the folder of the results and the report if they were written."""
-    return "\n".join(map(printable, _lines(result, folder, report)))
+def summarise(result: Result[Any], folder: Path | None = None, report: Path | None = None, width: int | None = None) -> str:
+    """Return the summary as text, with the folder of the results and the report if they were written.
+
+    `width` is that of the screen, if it is to be shown on one.
+    """
+    return as_text(_lines(result, folder, report, width), width)
 
 
-def _lines(result: Result[Any], folder: Path | None, report: Path | None) -> Iterator[str]:
+def as_text(lines: Iterable[str], width: int | None) -> str:
+    """Return lines, in which ids and names of files may contain anything, as text that fits a screen."""
+    return "\n".join(fit_lines(map(printable, lines), width))
+
+
+def _lines(result: Result[Any], folder: Path | None, report: Path | None, width: int | None) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
     yield f"{many(counts['documents'], 'document')}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
@@ -44,21 +55,23 @@ def _lines(result: Result[Any], folder: Path | None, report: Path | None) -> Ite
     if found.n_passages:
         yield f"the {min(_LONGEST, found.n_passages)} longest:" if found.n_passages > 1 else "this one:"
         for passage in result.longest(_LONGEST):
-            yield from _passage_lines(passage)
+            yield from _passage_lines(passage, width)
     elif not found.n_repeats:
         yield from _why_nothing(result.config, result.counts["documents"], found)
     if folder is not None:
         yield f"results: {folder}"
-        yield look_at(folder) if report is None else f"report: {report}"
+        yield from look_at(folder, width) if report is None else [f"report: {report}"]
     yield from unknown_files_lines(result.skipped)
 
 
-def look_at(folder: Path) -> str:
-    """Return how results are looked at."""
-    return f"look at them: ibidem report {folder}, or ibidem serve {folder}"
+def look_at(folder: Path, width: int | None = None) -> Iterator[str]:
+    """Yield how results are looked at, in one line or two."""
+    name = shlex.quote(str(folder))
+    line = f"look at them: ibidem report {name}, or ibidem serve {name}"
+    yield from (line,) if width is None or len(line) <= width else line.replace(", or ", "\n          or: ").split("\n")
 
 
-def summarise_briefly(result: RunResult[Any], folder: object = None) -> str:
+def summarise_briefly(result: RunResult[Any], folder: object = None, width: int | None = None) -> str:
     """Return counts and time alone: on Spark, everything else would have to be computed."""
     run, seconds = result.run(), sum(result.timings.values())
     n_skipped = run["counts"].pop("skipped") - sum(is_unknown_kind(record.reason) for record in result.skipped)
@@ -66,7 +79,7 @@ def summarise_briefly(result: RunResult[Any], folder: object = None) -> str:
     if n_skipped:
         lines.append(f"{many(n_skipped, 'record')} skipped; see skipped.jsonl")
     where = [f"results: {folder}"] if folder is not None else []
-    return "\n".join([*lines, *result.notices, *where, *unknown_files_lines(result.skipped)])
+    return as_text([*lines, *result.notices, *where, *unknown_files_lines(result.skipped)], width)
 
 
 def stored_lines(resources: Mapping[str, int]) -> Iterator[str]:
@@ -83,19 +96,19 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _passage_lines(passage: Passage) -> Iterator[str]:
+def excerpt_width(width: int | None) -> int:
+    """Return how much of a text is shown below the line that says where it is."""
+    return EXCERPT_CHARS if width is None else min(EXCERPT_CHARS, max(width - len(EXCERPT_INDENT), 1))
+
+
+def _passage_lines(passage: Passage, width: int | None) -> Iterator[str]:
     a, b = passage.a, passage.b
     arrow = {"a_to_b": "→", "b_to_a": "←"}.get(passage.direction, "·")
     likeness = passage.kind if passage.kind == "exact" else f"{passage.kind} {passage.similarity:.2f}"
     size = many(passage.n_sentences, "sentence")
-    yield f"  {a.id} [{a.start}:{a.end}] {arrow} {b.id} [{b.start}:{b.end}]  {size}, {likeness}"
-    yield f"    {excerpt_of(a.text)}"
-
-
-def excerpt_of(text: str) -> str:
-    """Return the beginning of a text on one line."""
-    line = " ".join(text.split())
-    return line[: EXCERPT_CHARS - 1] + "…" if len(line) > EXCERPT_CHARS else line
+    places = f"  {{}} [{a.start}:{a.end}] {arrow} {{}} [{b.start}:{b.end}]"
+    yield from with_names((places, f"  {size}, {likeness}"), (a.id, b.id), width)
+    yield EXCERPT_INDENT + excerpt_of(a.text, excerpt_width(width))
 
 
 def skipped_lines(skipped: Sequence[Skipped], listed_in: str | None = "skipped.jsonl") -> Iterator[str]:

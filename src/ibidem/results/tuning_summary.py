@@ -6,16 +6,19 @@ from collections.abc import Iterator
 
 from ibidem.config.surface import given, named
 from ibidem.results.result import Tuning
+from ibidem.results.screen_lines import fit_lines, table_lines
 
 _COLUMNS = ("shingles", "documents", "shingles in all", "looked at", "precision", "by model", "recall", "by model", "pairs")
+_SHORT_COLUMNS = ("shingles", "documents", "in all", "sample", "precision", "model", "recall", "model", "pairs")
 
 
-def tuning_table(tuning: Tuning) -> str:
-    """Return the table as text."""
-    rows = [_COLUMNS, *_rows(tuning)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(_COLUMNS))]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join([*lines, *_remarks(tuning)])
+def tuning_table(tuning: Tuning, width: int | None = None) -> str:
+    """Return the table as text; `width` is that of the screen."""
+    rows = list(_rows(tuning))
+    whole = list(table_lines([_COLUMNS, *rows], None))
+    if width is not None and len(whole[0]) > width:
+        whole = list(table_lines([_SHORT_COLUMNS, *rows], width))
+    return "\n".join([*whole, *fit_lines(_remarks(tuning), width)])
 
 
 def _rows(tuning: Tuning) -> Iterator[tuple[str, ...]]:
@@ -41,5 +44,7 @@ def _remarks(tuning: Tuning) -> Iterator[str]:
         f"pairs found at similarity {made_for['min_similarity']:g}: precision {right / accepted if accepted else 1:.3f} "
         f"(promised {made_for['min_precision']:g}), recall {right / true if true else 1:.3f}"
     )
-    yield f"`cluster` with {named('plan')} compares every pair in full, so that precision is 1, and lets doubtful pairs"
-    yield f"through, so that nearly all are found; the figures above are those of {given('verify', False)}"
+    yield (
+        f"`cluster` with {named('plan')} compares every pair in full, so that precision is 1, and lets doubtful pairs "
+        f"through, so that nearly all are found; the figures above are those of {given('verify', False)}"
+    )

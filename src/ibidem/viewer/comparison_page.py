@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ibidem.model import Passage
-from ibidem.results.summary import excerpt_of
+from ibidem.results.screen_lines import excerpt_of
+from ibidem.results.summary import EXCERPT_CHARS
 from ibidem.viewer.side_by_side import describe_passage, describe_sharing, harmless
 
 # Hues that people with any kind of colour vision can distinguish behind black letters (Paul Tol's light scheme).
@@ -72,7 +73,7 @@ def _list_of(passages: Sequence[Passage], is_striped: bool) -> Iterator[str]:
         yield f'<tr><td><a class="number {_hue(number)}" href="#a{number}" data-passage="{number}">{number}</a></td>'
         yield f"<td>{_shown(describe_passage(passage))}</td>"
         yield f'<td><a href="#a{number}">{a.start}–{a.end}</a></td><td><a href="#b{number}">{b.start}–{b.end}</a></td>'
-        yield f'<td class="begins" lang="" dir="auto">{_shown(excerpt_of(a.text))}</td></tr>\n'
+        yield f'<td class="begins" lang="" dir="auto">{_shown(excerpt_of(a.text, EXCERPT_CHARS))}</td></tr>\n'
     yield "</tbody>\n</table>\n</nav>\n"
 
 

@@ -18,7 +18,7 @@ import pyarrow.dataset
 from ibidem.columns.collection import Collection, Documents
 from ibidem.config import FORMATS
 from ibidem.errors import InputError
-from ibidem.formats import is_changed, read, sources_described
+from ibidem.formats import is_changed, read, resolve_inputs, sources_described, under_described_names
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, PASSAGES, REPEATS
 from ibidem.results.cleaned_objects import are_objects
 from ibidem.results.cleaning_result import CleaningResult
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # Fields with the title of a document; the first one present counts.
 _TITLE_FIELDS = ("title", "headline", "subject", "name")
 _MOST_TITLE_CHARS = 300
+_MOST_ABOVE = 4
 _TEXTS = pa.schema([pa.field("id", pa.large_string()), pa.field("text", pa.large_string())])
 _KEPT_TEXTS = [pa.field("a_text", pa.large_string()), pa.field("b_text", pa.large_string())]
 
@@ -60,6 +61,7 @@ class Material:
     hits: pa.Table | None = None
     collection: Documents | None = None
     named: Sequence[str] = field(default_factory=tuple)
+    above: Sequence[Path] = field(default_factory=tuple)  # folders that the results are in: they may have moved with the inputs
     objects: Sequence[Any] = field(default_factory=tuple)  # inputs that are Python objects, to be read again
 
     @property
@@ -83,7 +85,8 @@ class Material:
         if self.collection is not None:
             yield from _in_memory(self.collection)
         elif self.named:
-            yield from _read(list(self.named), self._config, None)
+            sources = under_described_names(resolve_inputs(list(self.named)), self.run.get("inputs", ()))
+            yield from _read(sources, self._config, None)
         elif self.objects:
             yield from _read(list(self.objects), self._config, False)
         else:
@@ -108,7 +111,7 @@ class Material:
 
     def _sources(self, is_reference: bool) -> tuple[list[Any], list[str]]:
         entries = [entry for entry in self.run.get("inputs", ()) if bool(entry.get("reference")) == is_reference]
-        return sources_described(entries, str(self.run.get("folder", "")))
+        return sources_described(entries, str(self.run.get("folder", "")), [str(folder) for folder in self.above])
 
     @property
     def _config(self) -> dict[str, Any]:
@@ -186,7 +189,8 @@ def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
         raise InputError(
             f"{folder} contains neither passages nor duplicates", "Give a folder that find, compare or cluster wrote."
         )
-    return Material(folder.resolve().name, run, _skipped(folder), **tables, named=tuple(named))
+    place = folder.resolve()
+    return Material(place.name, run, _skipped(folder), **tables, named=tuple(named), above=place.parents[:-1][:_MOST_ABOVE])
 
 
 def read_run(folder: Path) -> dict[str, Any]:

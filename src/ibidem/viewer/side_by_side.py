@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ibidem.alignment.differences import word_bounds
 from ibidem.config.surface import named
 from ibidem.model import Passage
+from ibidem.results.screen_lines import fit_lines
 from ibidem.results.summary import many
 from ibidem.sentences import split_sentences
 
@@ -95,7 +96,10 @@ def print_side_by_side(
         for row in _rows(passage, full):
             layout.print_row(layout.cell(row.a, "[-", "-]", "red"), layout.cell(row.b, "{+", "+}", "green"))
         layout.print(Text())
-    layout.print(Text(describe_sharing(passages, name_a, name_b, n_chars_a, n_chars_b), "bold"))
+    for line in fit_lines(
+        [describe_sharing(passages, name_a, name_b, n_chars_a, n_chars_b)], console.width if console.is_terminal else None
+    ):
+        layout.print(Text(line, "bold"))
 
 
 class _Piece(NamedTuple):

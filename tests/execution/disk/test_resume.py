@@ -238,8 +238,10 @@ def test_resumed_from_elsewhere(
     run: Run, collection: list[str], crashes: Crashes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = [str(tmp_path / name) for name in collection]
-    said(run("find", *inputs, "-o", "whole", "--format", "jsonl"), 0)
-    crashes.kill(run, "find", *inputs, "-o", "out", "--format", "jsonl", *PARTS)
+    (tmp_path / "begun").mkdir()
+    monkeypatch.chdir(tmp_path / "begun")  # what is below the current folder would be named as it is seen from there
+    said(run("find", *inputs, "-o", "../whole", "--format", "jsonl"), 0)
+    crashes.kill(run, "find", *inputs, "-o", "../out", "--format", "jsonl", *PARTS)
     (tmp_path / "out").rename(tmp_path / "moved")
     (tmp_path / "deep").mkdir()
     monkeypatch.chdir(tmp_path / "deep")

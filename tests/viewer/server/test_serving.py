@@ -22,6 +22,26 @@ from tests.texts import text
 from tests.waiting import LIMIT_SECONDS
 
 TOKEN = "correct-horse-battery"
+# Runs the server, and sends it a signal from inside, at a call after its line "serving" that is counted: no clock, no luck.
+SIGNALLED = """
+import signal, sys
+import click
+from ibidem.cli.main import main
+number, place, left = getattr(signal, sys.argv.pop(1)), sys.argv.pop(1), int(sys.argv.pop(1))
+def look(frame, event, argument):
+    global left
+    if event == "call" and place in frame.f_code.co_filename:
+        left -= 1
+        if left == 0:
+            sys.setprofile(None)
+            signal.raise_signal(number)
+def echo(message=None, plain=click.echo, **more):
+    plain(message, **more)
+    if "serving" in str(message):
+        sys.setprofile(look)
+click.echo = echo
+main()
+"""
 
 
 @contextmanager
@@ -56,6 +76,21 @@ def test_it_serves_until_it_is_told_to_end(result: Path, index: Path, number: si
                 assert process.wait(LIMIT_SECONDS) == 0
         assert process.stderr is not None
         assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "place", "calls"),
+    [
+        ("SIGINT", "", 1), ("SIGINT", "", 30), ("SIGINT", "", 300), ("SIGTERM", "", 3000),
+        ("SIGINT", "importlib", 1), ("SIGTERM", "importlib", 20), ("SIGHUP", "importlib", 20),
+    ],
+)  # fmt: skip
+def test_no_signal_after_the_line_serving_is_missed(result: Path, number: str, place: str, calls: int) -> None:
+    """Parts of the server are still being loaded then, which is when signals are otherwise postponed."""
+    command = [sys.executable, "-c", SIGNALLED, number, place, str(calls), "serve", "--port", "0", str(result)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.splitlines()[-1].startswith("ibidem: serving")
 
 
 def test_a_terminal_shows_the_address_with_the_token(index: Path) -> None:

@@ -327,5 +327,5 @@ def _difference(name: str, before: Any, now: Any) -> str:
     if path in known:
         return f"inputs are not the same ({path} has changed)"
     gone = sorted(known.keys() - {str(description.get("path")) for description in now})
-    instead = f"; {gone[0]} was read before; names must be the same too" if gone else ""
+    instead = f"; {gone[0]} was read before: continue in the folder in which the run began" if gone else ""
     return f"inputs are not the same ({path} is new{instead})"

@@ -61,7 +61,6 @@ def is_frame(item: Any) -> bool:
 def parts_of(spark: Any, inputs: Any, config: Config) -> Iterator[Part]:
     """Yield the parts of the inputs, in order."""
     given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-    alone = len(given) == 1
     waiting: list[Any] = []
     found: list[Any] = []
     for item in given:
@@ -69,7 +68,7 @@ def parts_of(spark: Any, inputs: Any, config: Config) -> Iterator[Part]:
         if is_frame(item) or is_remote:
             found += _local_sources(waiting)
             waiting = []
-            found += [item] if is_frame(item) else _remote_files(spark, item, alone)
+            found += [item] if is_frame(item) else _remote_files(spark, item)
         else:
             waiting.append(without_scheme(item) if isinstance(item, str) else item)
     found += _local_sources(waiting)
@@ -92,13 +91,11 @@ def _local_sources(items: list[Any]) -> list[Any]:
     return [(source, source.n_bytes or 0) if isinstance(source, FileSource) else source for source in sources]
 
 
-def _remote_files(spark: Any, path: str, alone: bool) -> list[tuple[FileSource, int]]:
+def _remote_files(spark: Any, path: str) -> list[tuple[FileSource, int]]:
     sizes = list_sizes(spark, path)
     if not sizes:
         raise InputError(f"no file matches {path}", "Check the spelling, and that Spark may read there.")
-    prefix = os.path.commonpath(list(sizes)) if len(sizes) > 1 else os.path.dirname(next(iter(sizes)))
-    names = {name: name.removeprefix(prefix).lstrip("/") if alone else name for name in sizes}
-    return [(FileSource(name, names[name], format_of(name)), size) for name, size in sizes.items()]
+    return [(FileSource(name, name, format_of(name)), size) for name, size in sizes.items()]
 
 
 def _as_part(files: Sequence[tuple[FileSource, int]]) -> Iterator[Part]:

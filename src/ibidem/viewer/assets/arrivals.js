@@ -14,7 +14,7 @@
     const known = arrival.n_known ? `${number(arrival.n_known)} of ${sentences} known${share}` : "new";
     return h(
       "li",
-      { class: arrival.duplicated ? "duplicated" : null },
+      { class: ibidem.isNearlyAll(arrival) ? "duplicated" : null },
       h(
         "p",
         { class: "arrival-head" },

@@ -43,7 +43,7 @@
     const all = summary.totals.families;
     const here = summary.shown ? summary.shown.families : all;
     const listed = ibidem.list({
-      label: isCluster ? "Clusters of duplicates" : "Families of passages",
+      label: isCluster ? "Clusters of similar documents" : "Families of passages",
       columns,
       ask: (asked) => source.families(asked),
       view: "families",
@@ -61,7 +61,7 @@
           "p",
           { class: "lead" },
           isCluster
-            ? "A cluster is a set of documents that are duplicates of one another, possibly with changes. "
+            ? "A cluster is a set of documents that are similar to one another as a whole. "
             : "A family is one text that appears in several documents, possibly with changes. ",
           "Spread is documents times characters.",
           !isCluster && " A repeat group appears in so many places that its pairs are not listed one by one.",
@@ -122,7 +122,7 @@
         family.is_repeat &&
           h("p", null, "This is a repeat group: it appears in so many places that its pairs are not listed one by one."),
         nShown < family.n_places && h("p", null, `${number(nShown)} of ${number(family.n_places)} places are shown.`),
-        hasChanges && h("p", { class: "legend" }, h("u", null, "Underlined"), " words differ from the first wording."),
+        hasChanges && h("p", { class: "legend" }, h("u", null, "Underlined"), " words differ from wording 1."),
       ),
       variants.map((variant, at) =>
         h(
@@ -131,7 +131,7 @@
           h(
             "h2",
             { id: `variant-${at}` },
-            at ? `Wording ${at + 1}` : "First wording",
+            `Wording ${at + 1}`,
             h("span", { class: "quiet-text" }, ` in ${many(variant.n_places, "place")}`),
           ),
           variant.text

@@ -72,7 +72,7 @@
           "p",
           { class: "lead" },
           "Similarity is not proof of copying. Two texts can agree because both quote a third, because a form prescribes ",
-          "the words, or because there is one usual way to say a thing. An earlier date shows which text is older, ",
+          "the words, or because there is one usual way to say a thing. An earlier date shows which text is the earliest known, ",
           "not which one was the source.",
         ),
       ),

@@ -8,8 +8,8 @@
     const { totals } = summary;
     if (ibidem.isCluster(summary)) {
       const found = totals.pairs
-        ? `${many(totals.pairs, "pair")} of duplicates in ${many(totals.families, "cluster")}`
-        : "no duplicates";
+        ? `${many(totals.pairs, "pair")} of similar documents in ${many(totals.families, "cluster")}`
+        : "no similar documents";
       return `There ${ibidem.are(totals.pairs)} ${found} among ${many(totals.documents, "document")}.`;
     }
     if (summary.verb === "query" && totals.pairs) {

@@ -268,7 +268,7 @@
         h(
           "p",
           { class: "lead" },
-          ibidem.isCluster(summary) ? "Every pair of duplicates" : "Every pair that shares a passage",
+          ibidem.isCluster(summary) ? "Every pair of similar documents" : "Every pair that shares a passage",
           ", most telling first. Click a column to sort.",
         ),
       ),

@@ -1,0 +1,158 @@
+"""Where compiled kernels are stored: beside the sources, in the home folder, or in a private temporary folder.
+
+Kernels are read from every one of these places, also from those that cannot be written, as in a container with a read-only
+file system whose image was built with `ibidem warmup`. Where no place can be written, a run compiles for itself alone.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from numba.core import config
+from numba.core.caching import CacheImpl, CompileResultCacheImpl, FunctionCache
+
+from ibidem.version import __version__
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_caches: list[KernelCache] = []
+
+
+@lru_cache(maxsize=1)
+def private_folder() -> str | None:
+    """Return a temporary folder that this user alone can read and write, or None if there can be none.
+
+    It has the name of the user and the version. One that exists must belong to the user and be closed to others: what is
+    stored there is run.
+    """
+    if not hasattr(os, "geteuid"):
+        return None
+    with suppress(OSError):
+        folder = os.path.join(tempfile.gettempdir(), f"ibidem-kernels-{os.geteuid()}-{__version__}")
+        with suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+        found = os.lstat(folder)
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS:
+            return folder
+    return None
+
+
+def _subfolder(py_file: str) -> str:
+    """Return the name of the folder for the kernels of a file, as numba forms it."""
+    by_user: Any = CacheImpl._locator_classes[0]
+    return str(by_user.get_suitable_cache_subpath(py_file))
+
+
+# Numba's own class for files in a folder; its name differs between versions.
+_InFolder: Any = CacheImpl._locator_classes[1]
+
+
+class _InPrivateFolder(_InFolder):  # type: ignore[misc]
+    """A place in the private temporary folder."""
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        folder = private_folder()
+        if folder is None:
+            raise OSError
+        self._cache_path = os.path.join(folder, _subfolder(py_file))
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """Return the place, or None if there is none."""
+        with suppress(OSError):
+            return super().from_function(py_func, py_file)
+        return None
+
+
+class _ReadOnly(_InFolder):  # type: ignore[misc]
+    """The folder beside the sources, where nothing can be stored: what was stored there earlier can be read."""
+
+    def ensure_cache_path(self) -> None:
+        """Ask for nothing."""
+
+
+def _places() -> list[Any]:
+    """Return numba's places, then ours. Without a known home, numba would make a folder named ~ in the current one."""
+    has_home = os.path.isabs(os.path.expanduser("~"))
+    known = [place for place in CacheImpl._locator_classes if has_home or "UserWide" not in place.__name__]
+    return [*known, _InPrivateFolder, _ReadOnly]
+
+
+class _Storage(CompileResultCacheImpl):
+    _locator_classes = _places()
+
+
+class KernelCache(FunctionCache):
+    """The stored forms of one kernel. What cannot be read or stored is compiled."""
+
+    _impl_class = _Storage
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        locator, files = self._impl.locator, type(self._cache_file)
+        self.is_writable = not isinstance(locator, _ReadOnly)
+        source = py_func.__code__.co_filename
+        readable = [os.path.join(os.path.dirname(source), "__pycache__")]
+        if chosen := getattr(config, "CACHE_DIR", ""):  # NUMBA_CACHE_DIR
+            readable.insert(0, os.path.join(chosen, _subfolder(source)))
+        # Places before the first one that can be written.
+        self._read_only = [
+            files(place, self._impl.filename_base, locator.get_source_stamp())
+            for place in readable[: readable.index(self._cache_path) if self._cache_path in readable else None]
+        ]
+        self.n_compiled = 0
+        _caches.append(self)
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = super()._load_overload(sig, target_context)
+        for file in self._read_only if found is None else ():
+            data = file.load(self._index_key(sig, target_context.codegen()))
+            if data is not None:
+                return self._impl.rebuild(target_context, data)
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Store what was just compiled."""
+        self.n_compiled += 1
+        super().save_overload(sig, data)
+
+    @contextmanager
+    def _guard_against_spurious_io_errors(self) -> Iterator[None]:
+        with suppress(OSError):
+            yield
+
+    def is_filled(self, codegen: Any) -> bool:
+        """Tell whether any form of the kernel is stored for this processor and these sources."""
+        processor = codegen.magic_tuple()
+        for file in (self._cache_file, *self._read_only):
+            with suppress(OSError):
+                if any(processor in key for key in file._load_index()):
+                    return True
+        return False
+
+
+def storage_folder() -> Path | None:
+    """Return the folder below which this process stores kernels, or None if it has none."""
+    paths = [cache.cache_path for cache in _caches if cache.is_writable]
+    return Path(os.path.commonpath(paths)) if paths else None
+
+
+def n_compiled() -> int:
+    """Return how many forms of kernels this process has compiled so far, as none was stored."""
+    return sum(cache.n_compiled for cache in _caches)
+
+
+def stored_size() -> tuple[int, int]:
+    """Return how many files the kernels loaded so far have in their folders, and how many bytes."""
+    folders = {cache.cache_path for cache in _caches}
+    files = [file for folder in folders for file in Path(folder).glob("*.nb[ci]")]
+    return len(files), sum(file.stat().st_size for file in files)
