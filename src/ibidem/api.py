@@ -428,8 +428,7 @@ def words(
 ) -> WordTable:  # fmt: skip
     """Count in how many documents each word occurs, and how often, for `word_counts` and `stop_words` of other calls.
 
-    Words of fewer than `min_documents` documents are left out; `max_words` keeps only the most frequent ones, unless it is 0.
-
+    Rarer words than `min_documents` are left out; `max_words` keeps only the most frequent ones, unless it is 0.
     >>> import ibidem
     >>> ibidem.words([{"id": "a", "text": "The mayor closed the harbour."}]).n_documents
     1
