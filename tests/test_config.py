@@ -184,6 +184,7 @@ VALUES = {
     float: st.floats(0, 1),
     bool: st.booleans(),
     str: st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=12),
+    WordSource: st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=12),
 }
 
 
