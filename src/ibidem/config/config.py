@@ -14,6 +14,7 @@ from typing import Any
 from ibidem.config.checks import problems_of
 from ibidem.config.papers import PRESETS
 from ibidem.config.settings import (
+    AUTO,
     EXACT_METHODS,
     NO_PAPER,
     AlignmentConfig,
@@ -191,6 +192,8 @@ def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
         if not isinstance(value, wanted):
             raise TypeError
         return value
+    if value == "auto" and setting.metadata["takes_auto"]:
+        return AUTO
     number = float(value)
     if isinstance(value, bool) or not math.isfinite(number) or (wanted is int and number != int(number)):
         raise TypeError

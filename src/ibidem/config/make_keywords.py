@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parent.parent
 WIDTH = 128
 _WIDER_TYPES = {
     "antecedents": "str | int | Sequence[str]", "spot_stop_words": "str | int | Sequence[str]",
-    "word_counts": "GivenWords", "stop_words": "GivenWords",
+    "word_counts": "GivenWords", "stop_words": "GivenWords", "bits_per_word": 'int | Literal["auto"]',
 }  # fmt: skip
 _SIGNATURE_SETTINGS = (
     "signature", "min_idf", "max_idf", "antecedents", "spot_stop_words", "spot_short_chains", "spot_distance", "spot_chain",
@@ -33,16 +33,7 @@ _DUPLICATE_SETTINGS = (
 _SENTENCE_TABLES = ("sentence_pairs", "postings")
 _RUN = ("workers", "strict")
 _INDEX_LOOKUP = ("signature_bits", "bits_per_word", "commit_every")
-_FIXED = (
-    "lang",
-    "max_sentence_words",
-    "hash_seed",
-    "signature",
-    "min_similarity",
-    "max_document_share",
-    "word_counts",
-    "stop_words",
-)
+_FIXED = ("lang", "max_sentence_words", "hash_seed", "shingle_size", "min_similarity", *_SIGNATURE_SETTINGS)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -26,13 +26,14 @@ SAMPLINGS = ("modulo", "smallest", "supershingles")
 SHINGLE_UNITS = ("word", "line")
 SHINGLE_SIZES = {"sentence": 2, "document": 10, "line": 1}
 LEVELS = ("document", "passage", "sentence")
-SEARCH_METHODS = ("overlap", "fingerprint", "bits", "inverted", "scan")
+SEARCH_METHODS = ("overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
 FORMATS = ("parquet", "jsonl", "csv")
 NO_PAPER = "none"
 PAPERS = ("pdc-mr", "swlr", "qsign", "yoon", "ye")  # what they are is in papers.py
 HELP_GROUPS = INPUT, CRITERIA, OUTPUT, RUNNING = ("Input", "What counts", "Output", "Running")
 LARGEST = 10**9
+AUTO = 0
 _FOUR_FIFTHS = Fraction(4, 5)
 _NOTHING = Fraction(0)
 _NO_WORDS = WordSource(NO_WORDS)
@@ -50,12 +51,14 @@ def _setting(
     choices: tuple[str, ...] = (),
     at_least: float | None = None,
     at_most: float = LARGEST,
+    takes_auto: bool = False,
 ) -> Any:
     """Describe a setting. A plain `--help` shows the first sentence of common ones; `value` is what it calls the value.
 
-    A hidden one has a flag that no help shows.
+    A hidden one has a flag that no help shows. With `takes_auto`, a number may be given as the word auto, which is AUTO.
     """
     about = {"group": group, "help": help_text, "is_common": common, "is_hidden": hidden, "value": value}
+    about |= {"takes_auto": takes_auto}
     return field(default=default, metadata={**about, "choices": choices, "at_least": at_least, "at_most": at_most})
 
 
@@ -137,7 +140,7 @@ class SignaturesConfig:
     spot_stop_words: str = _criterion(
         "auto",
         "SpotSigs: the words that chains skip, in a file or separated by commas, or how many of the most frequent words they "
-        "skip. none: none; auto: the stop words of the run.",
+        "skip. none: none; auto: all stop words.",
         value="WORDS",
     )
     spot_short_chains: bool = _criterion(False, "SpotSigs: also keep chains that the end of the sentence cuts short.")
@@ -328,12 +331,24 @@ class IndexConfig:
     """What an index on disk keeps, and how it is searched."""
 
     signature_bits: int = _criterion(
-        64, "Bits in a sentence's bit signature. Fixed when the index is created.", at_least=8, at_most=64
+        64, "Bits in a sentence's bit signature. Fixed when the index is created.", at_least=8, at_most=512
     )
     bits_per_word: int = _criterion(
-        3, "Bits that each word sets in it. Fixed when the index is created.", at_least=1, at_most=64
+        3,
+        "Bits that each word sets in it. auto: as few as give each word of the first documents bits of its own. Fixed when the "
+        "index is created.",
+        at_least=AUTO,
+        at_most=512,
+        takes_auto=True,
     )
-    search_engine: str = _criterion("overlap", "How the index looks up sentences.", value="NAME", choices=SEARCH_METHODS)
+    search_engine: str = _criterion(
+        "overlap",
+        "How the index looks up sentences. overlap, inverted and scan: by the words they share; fingerprint: by the same words "
+        "except common ones; exact: word for word; signature: as passages; bits: by bit signatures. The choice when the index "
+        "is created is the default.",
+        value="NAME",
+        choices=SEARCH_METHODS,
+    )
     score: str = _criterion(
         "idf",
         "How a sentence is scored. idf: the share of its words that were found, rare words counting more; fraction: the "
@@ -354,7 +369,7 @@ class IndexConfig:
         -1,
         "Bits search: bits in which two signatures may differ. -1: as many as the allowed share of false positives permits.",
         at_least=-1,
-        at_most=64,
+        at_most=512,
     )
     max_false_positive: float = _criterion(
         0.1, "Bits search: chance that a sentence with more changes than allowed is examined.", at_least=0, at_most=1
