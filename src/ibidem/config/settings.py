@@ -207,7 +207,7 @@ class PassagesConfig:
     min_words: int = _criterion(1, "Words a passage needs on each side.", at_least=1)
     min_quote_words: int = _criterion(
         10,
-        "One sentence of N words is also enough, and so are two short texts that are the same from end to end. Such short "
+        "One sentence of N words is also enough. So are two short texts that are the same from end to end. Such short "
         "passages are called quotes. 0: never.",
         common=True,
         at_least=0,
