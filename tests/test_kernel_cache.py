@@ -226,3 +226,59 @@ def test_warmup_leaves_nothing_to_compile(tmp_path: Path) -> None:
     command = [sys.executable, "-c", REHEARSING, json.dumps(commands)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=2 * LIMIT_SECONDS, cwd=tmp_path, check=False)
     assert (done.returncode, done.stderr.strip()) == (0, "")
+
+
+def test_the_stamp_of_a_kernel_covers_all_that_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba copies the kernels that a kernel calls into it: it is stale if one of them has changed."""
+    monkeypatch.setattr(kernel_cache, "_ROOT", str(tmp_path))
+    package = tmp_path / "ibidem"
+    (package / "inner").mkdir(parents=True)
+    outer, inner, constants, other = (package / name for name in ("outer.py", "inner/sums.py", "constants.py", "other.py"))
+    outer.write_text("from ibidem.inner import (\n    sums,\n)\n")
+    inner.write_text("import numpy\nfrom ibidem.constants import ONE\nfrom ibidem.outer import loop\n")
+    constants.write_text("ONE = 1\n")
+    other.write_text("TWO = 2\n")
+
+    def stamp() -> str:
+        kernel_cache._source_of.cache_clear()
+        kernel_cache.sources_stamp.cache_clear()
+        return kernel_cache.sources_stamp(str(outer))
+
+    first = stamp()
+    other.write_text("TWO = 3\n")
+    assert stamp() == first
+    constants.write_text("ONE = 2\n")
+    second = stamp()
+    assert second != first
+    inner.write_text(inner.read_text() + "\n")
+    assert stamp() not in (first, second)
+    assert kernel_cache.sources_stamp(str(package / "missing.py"))
+    kernel_cache._source_of.cache_clear()
+    kernel_cache.sources_stamp.cache_clear()
+
+
+@pytest.mark.parametrize("n_left", [0, 7], ids=["empty", "cut off"])
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_damaged_files_are_written_again(tmp_path: Path, kind: str, n_left: int) -> None:
+    """As a power cut leaves them."""
+    script = (
+        "import numpy as np\n"
+        "from ibidem.execution.compiler import twice\n"
+        "from ibidem.execution.kernel_cache import n_compiled\n"
+        "print(len(twice(np.arange(3))), n_compiled())\n"
+    )
+
+    def run() -> str:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
+        # A copy of the sources without compiled code beside them.
+        environment["PYTHONPATH"] = str(tmp_path / "src")
+        command = [sys.executable, "-B", "-c", script]
+        return subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.strip()
+
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    assert [run(), run()] == ["6 1", "6 0"]
+    damaged = list((tmp_path / "cache").rglob(f"*.{kind}"))
+    assert damaged
+    for file in damaged:
+        file.write_bytes(file.read_bytes()[:n_left])
+    assert [run(), run()] == ["6 1", "6 0"]

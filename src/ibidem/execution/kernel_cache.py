@@ -9,11 +9,13 @@ file system whose image was built with `ibidem warmup`. Where no place can be wr
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import cache, lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ from numba.core.caching import CacheImpl, CompileResultCacheImpl, FunctionCache
 
 from ibidem.version import __version__
 
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_IMPORT = re.compile(rb"^from (ibidem[\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _caches: list[KernelCache] = []
 
@@ -87,8 +91,47 @@ def _places() -> list[Any]:
     return [*known, _InPrivateFolder, _ReadOnly]
 
 
+@cache
+def _source_of(path: str) -> tuple[bytes, frozenset[str]]:
+    """Return the contents of a source file, and the files of ibidem that it imports."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError:  # in an archive, say
+        return b"", frozenset()
+    imported = set()
+    for module, names in _IMPORT.findall(content):
+        place = os.path.join(_ROOT, *module.decode().split("."))
+        if os.path.isfile(f"{place}.py"):
+            imported.add(f"{place}.py")
+            continue
+        parts = [name.split()[0].decode() for name in names.strip(b"()").split(b",") if name.strip()]
+        candidates = [os.path.join(place, f"{name}.py") for name in ("__init__", *parts)]
+        imported |= {candidate for candidate in candidates if os.path.isfile(candidate)}
+    return content, frozenset(imported)
+
+
+@cache
+def sources_stamp(path: str) -> str:
+    """Return a digest of a source file and of everything of ibidem that it imports.
+
+    A kernel contains the kernels that it calls and the constants that it names. Numba looks at its own file only, and would
+    go on to use it after one of the others has changed.
+    """
+    files, open_files = {path}, [path]
+    while open_files:
+        new = _source_of(open_files.pop())[1] - files
+        files |= new
+        open_files += new
+    contents = sorted(_source_of(file)[0] for file in files)
+    return blake2b(b"\0".join(contents), digest_size=16).hexdigest()
+
+
 class _Storage(CompileResultCacheImpl):
     _locator_classes = _places()
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        self._locator.get_source_stamp = lambda: sources_stamp(py_func.__code__.co_filename)
 
 
 class KernelCache(FunctionCache):
@@ -104,20 +147,26 @@ class KernelCache(FunctionCache):
         readable = [os.path.join(os.path.dirname(source), "__pycache__")]
         if chosen := getattr(config, "CACHE_DIR", ""):  # NUMBA_CACHE_DIR
             readable.insert(0, os.path.join(chosen, _subfolder(source)))
-        # Places before the first one that can be written.
         self._read_only = [
             files(place, self._impl.filename_base, locator.get_source_stamp())
-            for place in readable[: readable.index(self._cache_path) if self._cache_path in readable else None]
+            for place in readable
+            if place != self._cache_path
         ]
         self.n_compiled = 0
         _caches.append(self)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super()._load_overload(sig, target_context)
+        try:
+            found = super()._load_overload(sig, target_context)
+        except Exception:  # of whatever kind: the files are damaged, as after a power cut, and are written again
+            found = None
+            with suppress(OSError):
+                self._cache_file.flush()
         for file in self._read_only if found is None else ():
-            data = file.load(self._index_key(sig, target_context.codegen()))
-            if data is not None:
-                return self._impl.rebuild(target_context, data)
+            with suppress(Exception):
+                data = file.load(self._index_key(sig, target_context.codegen()))
+                if data is not None:
+                    return self._impl.rebuild(target_context, data)
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -134,7 +183,7 @@ class KernelCache(FunctionCache):
         """Tell whether any form of the kernel is stored for this processor and these sources."""
         processor = codegen.magic_tuple()
         for file in (self._cache_file, *self._read_only):
-            with suppress(OSError):
+            with suppress(Exception):
                 if any(processor in key for key in file._load_index()):
                     return True
         return False

@@ -75,7 +75,8 @@ def _missing(verb: str, config: Config) -> list[str]:
 def _is_compiled(part: str) -> bool:
     module, name, _ = _PARTS[part]
     kernel = getattr(import_module(f"ibidem.{module}"), name)
-    return isinstance(kernel._cache, KernelCache) and kernel._cache.is_filled(kernel.targetctx.codegen())
+    cache = getattr(kernel, "_cache", None)  # None: compiling is turned off
+    return isinstance(cache, KernelCache) and cache.is_filled(kernel.targetctx.codegen())
 
 
 @contextmanager
