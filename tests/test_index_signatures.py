@@ -348,6 +348,12 @@ def test_an_index_remembers_its_engine() -> None:
             assert len(index.query(near, search_engine="overlap")) == 1
         with Index(folder, create=False, workers=1, search_engine="overlap") as index:
             assert len(index.query(near, min_hit_words=2)) == 1
+    bits = {"signature_bits": 32, "bits_per_word": 2}
+    with temporary_folder() as folder:
+        with Index(folder, workers=1, search_engine="exact", **bits) as index:
+            index.add([{"id": "a", "text": text_of([sentence])}])
+        with Index(folder, create=False, workers=1, as_paper="qsign") as index:  # a paper chooses, too
+            assert index.info()["engine"] == index.config.index.search_engine == "bits"
     with temporary_folder() as folder, Index(folder, workers=1) as index:
         assert "search_engine" not in index._stored
         assert index.info()["engine"] == "overlap"
