@@ -157,8 +157,12 @@ def test_settings_are_fixed_when_the_index_is_made(run: Run, today: str, tmp_pat
     said(run("index", "add", "x.idx", name, "--config", "run.toml"), 0, "1 document added")
     (tmp_path / "run.toml").write_text("[matches]\nmin_similarity = 0.7\n")
     said(run("index", "query", "x.idx", name, "--config", "run.toml"), 4, "--min-similarity is 0.9 in the index, not 0.7")
-    said(run("index", "add", "y.idx", name, "--signature", "imatch"), 2, "imatch")
-    said(run("index", "add", "y.idx", name, "--signature-bits", "4"), 2, "--signature-bits must be between 8 and 64, not 4")
+    said(run("index", "add", "y.idx", name, "--signature", "letters"), 2, "--signature must be one of", "imatch")
+    few = "imatch depends on word counts, which were taken from 1 document and stay"
+    said(run("index", "add", "i.idx", name, "--signature", "imatch", "--engine", "exact"), 0, few)
+    about = info(run, "i.idx")
+    assert (about["engine"], about["settings"]["min_idf"], about["word_counts"]["fixed"]) == ("exact", 0.1, True)
+    said(run("index", "add", "y.idx", name, "--signature-bits", "4"), 2, "--signature-bits must be between 8 and 512, not 4")
     assert not (tmp_path / "y.idx").exists()
 
 
@@ -490,3 +494,26 @@ def test_on_a_terminal_the_answer_is_for_people(archive: str, today: str, tmp_pa
         assert started.wait(60) == 0
     os.close(ours)
     assert shown.startswith(b"new: 4 of 5 sentences (80 %) also appear in the index\r\n")
+
+
+def test_bits_of_a_vocabulary_and_of_no_radius(run: Run, today: str, tmp_path: Path) -> None:
+    said(run("index", "add", "b.idx", today, "--bits-per-word", "auto", "--signature-bits", "40", "--engine", "bits"), 0)
+    about = info(run, "b.idx")
+    assert 40 < about["bits"]["vocabulary"] < 100
+    assert (about["engine"], about["settings"]["bits_per_word"]) == ("bits", 2)
+    longest = about["bits"]["longest_sentence"]
+    told = f"for sentences of more than {longest} words no radius keeps false positives at 0.1"
+    assert f"none for sentences of more than {longest} words, where it is 0" in run("index", "info", "b.idx").out
+    (tmp_path / "long.txt").write_text(" ".join(f"word{n}" for n in range(longest + 1)) + ".")
+    for verb in ("query", "check"):
+        assert told in run("index", verb, "b.idx", "long.txt").err
+        assert told not in run("index", verb, "b.idx", "long.txt", "--radius", "3").err
+        assert run("index", verb, "b.idx", "long.txt", "-q").err == ""
+    (tmp_path / "many.txt").write_text(" ".join(f"word{n}" for n in range(71)) + ".")
+    auto = ("--bits-per-word", "auto", "--signature-bits")
+    said(
+        run("index", "add", "c.idx", "many.txt", *auto, "8"),
+        2,
+        "the documents have 71 words; set --signature-bits to 9 or more",
+    )
+    said(run("index", "add", "c.idx", today, "--bits-per-word", "some"), 2, "--bits-per-word")

@@ -48,8 +48,8 @@ skipped.jsonl; with --strict, the run stops at the first one.""",
 words        their sets of words are similar (the default of find)
 exact        the same words in the same order
 shingles     their sets of --shingle-size words in a row are similar
-spotsigs     their sets of spots are similar: a frequent word and the
-             content words after it
+spotsigs     their sets of spots are similar: a word (with
+             --antecedents, a frequent one) and the words after it
 imatch       the same words, of those with an idf between --min-idf and
              --max-idf
 fingerprint  the same words, without the most common ones, in any order

@@ -40,6 +40,7 @@ JOBS = {
         "eval": "Evaluate results against ground truth.",
         "tune": "Measure how few shingles are enough for a given precision.",
         "papers": "List the papers that --as runs as printed, and what it sets.",
+        "words": "Count how common words are, for signatures of other runs.",
     },
     "Learn more": {
         "help": "Explain a verb or a topic, such as formats or memory.",

@@ -67,7 +67,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     if sys.stdin is None:
         raise click.UsageError("standard input is closed; pipe in documents as JSON lines")
     with loading_libraries():
-        from ibidem.cli.index_access import open_index, tell_of_compiling
+        from ibidem.cli.index_access import open_index, tell_of_compiling, tell_of_radius
         from ibidem.cli.index_answers import arrival_line, same_texts_lines
         from ibidem.cli.screen import say
         from ibidem.formats.jsonl_files import arriving_records
@@ -89,6 +89,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
 
     with _signals_to(stopped) as interrupted, open_index(folder, settings, create=True) as index:
         tell_of_compiling("watch", quiet)
+        tell_of_radius(index, quiet)
         if sys.stdin.isatty() and not quiet:
             say(["ibidem: waiting for documents on standard input, one JSON object per line; end with Ctrl-D"])
         begin = time.perf_counter()
