@@ -89,7 +89,7 @@ def test_a_name_that_is_no_setting_is_answered_with_the_nearest(tmp_path: Path) 
     index.close()
 
 
-def test_a_setting_of_another_function_is_refused(tmp_path: Path) -> None:
+def test_a_setting_of_another_function_is_refused() -> None:
     records = documents(text(1, 2, 3), text(1, 2, 9))
     find: Callable[..., Any] = ibidem.find
     for settings, message in (
@@ -98,10 +98,6 @@ def test_a_setting_of_another_function_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(SettingsError, match=message):
             find(records, **settings)
-    with ibidem.Index(tmp_path / "index") as index, pytest.raises(SettingsError, match=r"`level` .* not to `Index\.add`"):
-        index.add(records, level="passage")  # type: ignore[call-arg]
-    with pytest.raises(SettingsError, match="`level` belongs to `dedup`, not to `Index`"):
-        ibidem.Index(tmp_path / "index", level="passage")  # type: ignore[call-arg]
 
 
 def test_arguments_that_do_not_fit_are_said_of_the_function_that_was_called() -> None:

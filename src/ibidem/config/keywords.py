@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from ibidem.config.make_keywords import FUNCTIONS
+from ibidem.config.surface import spoken
 from ibidem.errors import SettingsError
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
@@ -46,16 +47,16 @@ def carried_out_by(body: Callable[..., Any]) -> Callable[[Declared], Declared]:
 def _refuse_settings(names: Sequence[str], function: str) -> None:
     """Raise for settings that only other functions have; what is no setting at all is found out later.
 
-    So are a paper that belongs to another verb, and what an index was made with.
+    So is a paper that belongs to another verb. An index checks what it was made with, and programs give it all they have.
     """
-    called = function.removesuffix(".__init__")
+    if function.startswith("Index.") or spoken() == "shell":
+        return
     settings = {owner: {field.name for field in wanted.fields()} for owner, wanted in FUNCTIONS.items()}
-    known_later = {"as_paper"} | (settings["Index"] if called.startswith("Index.") else set())
     problems = []
     for name in names:
-        owners = [f"`{owner}`" for owner, own in settings.items() if name in own and name not in known_later]
+        owners = [f"`{owner}`" for owner, own in settings.items() if name in own and name != "as_paper"]
         if owners:
             listed = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} and {owners[-1]}"
-            problems.append(f"`{name}` belongs to {listed}, not to `{called}`")
+            problems.append(f"`{name}` belongs to {listed}, not to `{function}`")
     if problems:
         raise SettingsError(problems)
