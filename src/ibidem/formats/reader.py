@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -82,8 +82,11 @@ def as_stream(documents: Any, config: DocumentsConfig) -> Any:
     refuse_open_file(documents)
     if isinstance(documents, Iterator):
         return documents  # untouched: its first record may be long in coming
-    if isinstance(documents, (list, tuple)) and not any(isinstance(i, (str, os.PathLike)) or has_arrow(i) for i in documents):
-        return documents
+    if isinstance(documents, (list, tuple)):
+        if not any(isinstance(item, (str, os.PathLike)) or has_arrow(item) for item in documents):
+            return documents
+    elif isinstance(documents, Sequence) and not isinstance(documents, (str, bytes)):
+        return documents  # of our caller's own kind, untouched as well
     settled = settle(documents)
     refuse_texts_without_ids(settled)
     return _records_in(settled, config)
