@@ -232,9 +232,9 @@ def test_settings_that_do_not_hold(run: Run, news: str, tmp_path: Path, argument
 def test_similar_sentences_only_if_the_signature_says_so(run: Run, tmp_path: Path) -> None:
     name = write_jsonl(tmp_path / "n.jsonl", documents(text(1, 2, 3, count=12), text(1, 2, 3, count=11)))
     said(run("dedup", name, "-o", "one", "--level", "passage"), 0, "0 passages were removed")
-    said(run("dedup", name, "-o", "two", "--level", "passage", "--signature", "words"), 0, "1 passage was removed")
+    said(run("dedup", name, "-o", "two", "--level", "passage", "--signature", "words"), 0, "1 whole document was removed")
     (tmp_path / "run.toml").write_text('[cleaning]\nlevel = "passage"\n[signatures]\nsignature = "words"\n')
-    said(run("dedup", name, "-o", "three", "--config", "run.toml"), 0, "1 passage was removed")
+    said(run("dedup", name, "-o", "three", "--config", "run.toml"), 0, "1 whole document was removed")
     said(run("dedup", name, "-o", "four", "--config", "run.toml", "--signature", "exact"), 0, "0 passages were removed")
 
 

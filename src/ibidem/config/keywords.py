@@ -15,6 +15,7 @@ from ibidem.config.make_keywords import FUNCTIONS
 from ibidem.config.surface import spoken
 from ibidem.errors import SettingsError
 
+_FEW = 2
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 
 
@@ -22,7 +23,7 @@ def carried_out_by(body: Callable[..., Any]) -> Callable[[Declared], Declared]:
     """Let a function that only declares its parameters be carried out by another, which takes settings as `**settings`.
 
     The other one gets what the caller gave, and nothing else: a default must not win over a `config`. It also gets names that
-    are not settings, and says which one was meant. A setting that is not declared would have no effect, so it is refused.
+    are not settings, and says which one was meant. A setting that belongs to another function is refused.
     """
 
     def declare(declared: Declared) -> Declared:
@@ -45,8 +46,9 @@ def carried_out_by(body: Callable[..., Any]) -> Callable[[Declared], Declared]:
 
 
 def _refuse_settings(names: Sequence[str], function: str) -> None:
-    """Raise for settings that only other functions have; what is no setting at all is found out later.
+    """Raise for settings that only one or two other functions have; what is no setting at all is found out later.
 
+    Those that most functions share have no effect here, as in a configuration file that serves several of them.
     So is a paper that belongs to another verb. An index checks what it was made with, and programs give it all they have.
     """
     if function.startswith("Index.") or spoken() == "shell":
@@ -55,7 +57,7 @@ def _refuse_settings(names: Sequence[str], function: str) -> None:
     problems = []
     for name in names:
         owners = [f"`{owner}`" for owner, own in settings.items() if name in own and name != "as_paper"]
-        if owners:
+        if 0 < len(owners) <= _FEW:
             listed = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} and {owners[-1]}"
             problems.append(f"`{name}` belongs to {listed}, not to `{function}`")
     if problems:

@@ -38,7 +38,7 @@ def _lines(result: CleaningResult[Any, Any], folder: Path | None, width: int | N
     would = folder is None
     done, where = ("marked", "in") if result.config.cleaning.mark_only else ("removed", "from")
     yield f"{many(n_input, 'document')}, {many(n_chars, 'character')}, {sum(result.timings.values()):.1f} s"
-    if result.config.cleaning.level != "document":
+    if result.config.cleaning.level != "document" and (found.n_cuts or not n_dropped):
         of_sentences = " of sentences" if result.config.cleaning.level == "sentence" else ""
         counted = many(found.n_cuts, "run" if of_sentences else "passage") + of_sentences
         yield f"{counted} {_verb(found.n_cuts, would)} {done} {where} {many(found.n_cut_documents, 'document')}"

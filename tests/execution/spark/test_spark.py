@@ -300,7 +300,7 @@ def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(NoDocumentsError, match=r"the reference contains no documents: .*empty\.jsonl"):
         ibidem.find(good, against=str(tmp_path / "empty.jsonl"), engine=engine)
     with pytest.raises(
-        InputError, match=r"a field 'nope' with a value; the fields of .*good\.jsonl are id, .*\nCheck group_field"
+        InputError, match=r"a field 'nope' with text or a number; the fields of .*good\.jsonl are id, .*\nCheck group_field"
     ):
         ibidem.find(good, engine=engine, group_field="nope", signature="exact")
     frame = spark.createDataFrame([("a", "One."), ("b", "Two.")], "key string, text string")
