@@ -207,7 +207,16 @@ def configs(draw: st.DrawFn) -> Config:
         "keep": st.sampled_from(["longest", "a:b:max", "seen:min"]), "bits_per_word": st.integers(1, 16),
         "commit_every": st.sampled_from(["100", "0.5s", "1000, 10s"]),
     }  # fmt: skip
-    for name in ("verify", "min_containment", "sample_every"):  # some methods and measures refuse them
+    refused_by_some = (
+        "verify",
+        "min_containment",
+        "sample_every",
+        "min_shared_shingles",
+        "sampling",
+        "by_group",
+        "min_supershingles",
+    )
+    for name in refused_by_some:  # methods and measures
         chosen.pop(name, None)
     if chosen.get("engine") == "spark":
         chosen.pop("align", None)

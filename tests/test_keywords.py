@@ -89,17 +89,6 @@ def test_a_name_that_is_no_setting_is_answered_with_the_nearest(tmp_path: Path) 
     index.close()
 
 
-def test_a_setting_of_another_function_is_refused() -> None:
-    records = documents(text(1, 2, 3), text(1, 2, 9))
-    find: Callable[..., Any] = ibidem.find
-    for settings, message in (
-        ({"level": "passage"}, "`level` belongs to `dedup`, not to `find`"),
-        ({"mark_only": True}, "`mark_only` belongs to `dedup` and `collapse`, not to `find`"),
-    ):
-        with pytest.raises(SettingsError, match=message):
-            find(records, **settings)
-
-
 def test_arguments_that_do_not_fit_are_said_of_the_function_that_was_called() -> None:
     find: Callable[..., Any] = ibidem.find
     with pytest.raises(TypeError, match=r"^find\(\) takes 1 positional argument but 2 were given"):

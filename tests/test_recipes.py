@@ -104,7 +104,7 @@ def test_the_steps_of_the_image() -> None:
                 command, env=others, cwd="/", capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
             )
             assert done.returncode == 0
-            assert "ibidem: compiling for" in done.stderr
+            assert "ibidem: compiling code" in done.stderr
     finally:
         subprocess.run(["chmod", "-R", "u+w", str(root)], check=True)
         shutil.rmtree(root)
