@@ -37,7 +37,7 @@ WORKED = [ROOT / "README.md", DOCS / "get-started.md", *sorted((DOCS / "guides")
 CHECKED = [page for folder in ("reference", "operations") for page in sorted((DOCS / folder).glob("*.md"))]
 _BLOCK = re.compile(r"^```(console|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _SHELL = re.compile(r"[|<>;&*~]")
-_VARYING = re.compile(r"\d[\d,]*(\.\d+)?(?= (s|kB|MB|documents per second|bytes per sentence)\b)")
+_VARYING = re.compile(r"\d[\d,]*(\.\d+)?(?= (s|kB|MB|bytes per sentence)\b)|\d[\d,]* documents?(?= per second)")
 _SERVER_SECONDS = 60
 _WARC = """WARC/1.0\r
 WARC-Type: response\r
@@ -110,12 +110,14 @@ def run(command: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    return os.environ | {"COLUMNS": "80", "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    kept = {name: value for name, value in os.environ.items() if name != "LINES"}  # with it, COLUMNS alone would not count
+    return kept | {"COLUMNS": "80", "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 def _call(arguments: list[str]) -> tuple[int, str]:
     """Run the program in this process, which is quicker."""
-    words, columns, code, said = sys.argv, os.environ.get("COLUMNS"), 0, io.StringIO()
+    words, code, said = sys.argv, 0, io.StringIO()
+    size = {name: os.environ.pop(name) for name in ("COLUMNS", "LINES") if name in os.environ}
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
         try:
             sys.argv, os.environ["COLUMNS"] = ["ibidem", *arguments], "80"
@@ -125,7 +127,7 @@ def _call(arguments: list[str]) -> tuple[int, str]:
         finally:
             sys.argv = words
             os.environ.pop("COLUMNS")
-            os.environ |= {"COLUMNS": columns} if columns else {}
+            os.environ |= size
     return code, said.getvalue()
 
 

@@ -105,6 +105,8 @@ an index from one folder; if a text arrives under a second id all the same, `ind
 | ground truth (`eval`) | CSV, JSON lines or Parquet: see [evaluating results](evaluation.md) |
 | sampling plan (`tune -o`, `cluster --plan`, `dedup --plan`) | JSON |
 | all figures of samples (`tune --table`) | CSV or JSON, by the name of the file |
+| word counts (`words -o`, `--word-counts`) | TSV, CSV or Parquet, see [words](passages.md#words-from-outside) |
+| words (`words -o`, `--stop-words`) | text, one word per line |
 | answers (`watch`) | JSON lines: `id`, `duplicated`, `n_sentences`, `n_known`, `n_common`, `sources`, `passages`; `same_text_as` where the index has the same text under another id |
 | index | a folder: see [how the index grows](../how-it-works/growing-index.md) |
 """,
@@ -277,12 +279,13 @@ PYTHON_SECTIONS = {
         "dedup",
         "collapse",
         "tune",
+        "words",
         "similarity",
         "split_sentences",
         "read",
     ],
     "The index": ["Index", "QueryResult", "Verdict", "Hit", "Arrival"],
-    "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "Tuning"],
+    "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "Tuning", "WordTable"],
     "Values": ["Document", "Passage", "Span", "Difference", "Similarity", "Skipped"],
     "Settings and engines": ["Config", "SamplingPlan", "SparkEngine"],
     "Errors": ["IbidemError", "UsageError", "InputError", "IndexStoreError", "ResourceError"],

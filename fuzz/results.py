@@ -9,7 +9,7 @@ from pathlib import Path
 import ibidem
 from fuzz.targets import Target
 from ibidem.errors import IbidemError
-from ibidem.evaluation.file_scores import evaluation_record, evaluation_table
+from ibidem.evaluation.file_scores import evaluation_record, evaluation_rows
 from ibidem.evaluation.passage_scores import evaluate_passages
 from ibidem.evaluation.truth_files import read_passages
 from ibidem.viewer.material import material_of_folder, read_run
@@ -95,7 +95,7 @@ def _evaluate(folder: Path) -> str:
     found = read_passages(folder)
     evaluation = evaluate_passages(found, found, None, n_samples=0)
     json.dumps(evaluation_record(evaluation), ensure_ascii=False).encode("utf-8")
-    evaluation_table(evaluation)
+    evaluation_rows(evaluation)
     return "evaluated"
 
 

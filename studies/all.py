@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evidence import EVIDENCE, study_options
 
-STUDIES = ("restaurants", "signatures", "levels", "qsign", "fingerprints", "sampling", "peers")
+STUDIES = ("restaurants", "signatures", "levels", "qsign", "qsign_disk", "fingerprints", "sampling", "peers")
 
 
 def main() -> None:

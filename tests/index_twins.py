@@ -167,4 +167,5 @@ def kept_words(sentence: Sentence, frequencies: Frequencies, share: Fraction) ->
 def bit_signature(sentence: Sentence, n_bits: int, bits_per_word: int) -> int:
     """Return the bit signature of a sentence."""
     masks = word_masks(np.array([WORD_HASHES[w] for w in sentence], np.uint64), n_bits, bits_per_word)
-    return int(np.bitwise_or.reduce(masks, initial=np.uint64(0)))
+    planes = np.bitwise_or.reduce(np.atleast_2d(masks), axis=1, initial=np.uint64(0))
+    return sum(int(plane) << 64 * number for number, plane in enumerate(planes))

@@ -195,7 +195,7 @@ def test_every_file_of_unknown_kind_is_named(tmp_path: Path) -> None:
     assert files_of_unknown_kind(tmp_path) == skipped
     assert files_of_unknown_kind([tmp_path / "d.txt"]) == []
     assert list(unknown_files_lines(skipped)) == [
-        "4 files of unknown kind not read (2 .docx, 1 no extension, 1 .pdf); skipped.jsonl lists them"
+        "4 files of unsupported types were not read (2 .docx, 1 no extension, 1 .pdf); skipped.jsonl lists them"
     ]
     assert list(skipped_lines(skipped)) == []
     with pytest.raises(SkippedRecordsError, match=r"README: unknown kind of file \(no extension\)\nFix the file"):
@@ -238,9 +238,7 @@ def test_the_side_without_documents_is_named(tmp_path: Path) -> None:
     bad.write_bytes(lines({"id": "3", "words": "three"}))
     worse.write_bytes(b"{")
     for further in ({}, {"partitions": 2}):
-        message = (
-            r"the reference contains no documents: .*bad\.jsonl\n1 record skipped; the first, .*bad\.jsonl:1: no field 'text'; "
-        )
+        message = r"the reference contains no documents: .*bad\.jsonl\n1 record skipped: .*bad\.jsonl:1: no field 'text'; "
         with pytest.raises(NoDocumentsError, match=message):
             ibidem.find(good, against=bad, **further)
         message = r"the inputs contain no documents: .*bad\.jsonl, .*worse\.jsonl\n2 records skipped; the first, .*bad\.jsonl:1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ibidem.index import bits
 
-WIDTHS = [8, 16, 32, 64]
+WIDTHS = [8, 16, 32, 64, 80, 128, 200]
 NEVER = 1 << 60  # work after which a query is given up
 
 
@@ -23,15 +24,31 @@ def random_hashes(n: int, seed: int = 0) -> NDArray[np.uint64]:
 def zipf_signatures(n: int, n_bits: int, bits_per_word: int, seed: int, n_words: int = 10) -> NDArray[np.uint64]:
     """Signatures of sentences whose words are as unevenly spread as those of texts."""
     masks = bits.word_masks(random_hashes(5000, seed), n_bits, bits_per_word)
-    words = np.minimum(np.random.default_rng(seed).zipf(1.3, n * n_words) - 1, len(masks) - 1)
+    words = np.minimum(np.random.default_rng(seed).zipf(1.3, n * n_words) - 1, masks.shape[-1] - 1)
     return bits.sentence_signatures(masks, words, np.arange(0, n * n_words + 1, n_words))
 
 
+def random_signatures(n: int, n_bits: int, seed: int = 0) -> NDArray[np.uint64]:
+    """Signatures with every bit set by chance."""
+    return as_signatures([int.from_bytes(np.random.default_rng([seed, k]).bytes(64), "little") for k in range(n)], n_bits)
+
+
+def as_signatures(numbers: Sequence[int], n_bits: int) -> NDArray[np.uint64]:
+    """Return the lowest bits of numbers as signatures, in planes if they are wide."""
+    low = (1 << n_bits) - 1
+    planes = [[(number & low) >> shift & (1 << 64) - 1 for number in numbers] for shift in range(0, n_bits, 64)]
+    return np.array(planes if len(planes) > 1 else planes[0], np.uint64)
+
+
+def as_numbers(signatures: NDArray[np.uint64]) -> list[int]:
+    """Return signatures as whole numbers."""
+    planes = np.atleast_2d(signatures).tolist()
+    return [sum(bits << 64 * plane for plane, bits in enumerate(row)) for row in zip(*planes, strict=True)]
+
+
 def brute_force(signatures: NDArray[np.uint64], queries: NDArray[np.uint64], radius: int) -> list[list[int]]:
-    return [
-        [row for row, other in enumerate(signatures.tolist()) if (query ^ other).bit_count() <= radius]
-        for query in queries.tolist()
-    ]
+    rows = as_numbers(signatures)
+    return [[row for row, other in enumerate(rows) if (query ^ other).bit_count() <= radius] for query in as_numbers(queries)]
 
 
 def as_lists(found: tuple[NDArray[np.int64], NDArray[np.uint32]]) -> list[list[int]]:
@@ -56,14 +73,15 @@ def compare_all(signatures: NDArray[np.uint64], queries: NDArray[np.uint64], n_b
 # Masks and signatures
 
 
-@pytest.mark.parametrize("n_bits", [8, 13, 16, 32, 33, 64])
+@pytest.mark.parametrize("n_bits", [8, 13, 16, 32, 33, 64, 65, 128, 300])
 @pytest.mark.parametrize("hashes", [random_hashes(3000), np.arange(3000, dtype=np.uint64)], ids=["random", "counted"])
 def test_a_mask_has_as_many_bits_as_asked_for_and_all_bits_are_used_alike(n_bits: int, hashes: NDArray[np.uint64]) -> None:
     for bits_per_word in (1, 2, 3, n_bits // 2, n_bits):
         masks = bits.word_masks(hashes, n_bits, bits_per_word)
-        assert {mask.bit_count() for mask in masks.tolist()} == {bits_per_word}
-        assert max(masks.tolist()) < 1 << n_bits
-        uses = np.array([np.count_nonzero(masks >> np.uint64(bit) & np.uint64(1)) for bit in range(n_bits)])
+        assert {mask.bit_count() for mask in as_numbers(masks)} == {bits_per_word}
+        assert max(as_numbers(masks)) < 1 << n_bits
+        planes = np.atleast_2d(masks)
+        uses = np.array([np.count_nonzero(planes[bit // 64] >> np.uint64(bit % 64) & np.uint64(1)) for bit in range(n_bits)])
         share = bits_per_word / n_bits
         assert np.abs(uses - len(hashes) * share).max() <= 5 * (len(hashes) * share * (1 - share)) ** 0.5
 
@@ -84,7 +102,7 @@ def test_masks_never_change() -> None:
 
 def test_settings_that_cannot_be_met_are_refused() -> None:
     hashes = random_hashes(3)
-    for n_bits, bits_per_word in [(7, 1), (65, 1), (8, 0), (8, 9)]:
+    for n_bits, bits_per_word in [(7, 1), (513, 1), (8, 0), (8, 9)]:
         with pytest.raises(ValueError):
             bits.word_masks(hashes, n_bits, bits_per_word)
     tables = bits.build_tables(hashes, 64)
@@ -176,26 +194,30 @@ def test_the_lossless_radius_loses_nothing(bits_per_word: int, n_left: int, n_ri
 @st.composite
 def collections(draw: st.DrawFn) -> tuple[int, NDArray[np.uint64], NDArray[np.uint64]]:
     """Bits of a signature, signatures, queries: even ones, skewed ones, copies of few, and neighbours of one another."""
-    n_bits = draw(st.sampled_from([8, 16, 24, 31, 32, 63, 64]))
+    n_bits = draw(st.sampled_from([8, 16, 24, 31, 32, 63, 64, 65, 127, 128, 192, 300]))
     n = draw(st.integers(0, 300))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     kind = draw(st.sampled_from(["even", "zipf", "few", "neighbours", "full"]))
-    every_bit = np.uint64((1 << n_bits) - 1)
-    even = rng.integers(0, 2**64, n + 10, dtype=np.uint64) & every_bit
+    every_bit = (1 << n_bits) - 1
+
+    def drawn() -> list[int]:
+        return [int.from_bytes(rng.bytes(40), "little") & every_bit for _ in range(n + 10)]
+
+    even = drawn()
     if kind == "zipf":
-        signatures = zipf_signatures(n + 10, n_bits, draw(st.integers(1, 3)), int(rng.integers(2**31)))
+        numbers = as_numbers(zipf_signatures(n + 10, n_bits, draw(st.integers(1, 3)), int(rng.integers(2**31))))
     elif kind == "few":
-        signatures = even[rng.integers(0, draw(st.integers(1, 5)), n + 10)]
+        numbers = [even[k] for k in rng.integers(0, draw(st.integers(1, 5)), n + 10)]
     elif kind == "neighbours":
-        flips = np.uint64(1) << rng.integers(0, n_bits, (n + 10, 4), dtype=np.uint64)
-        signatures = even[0] ^ np.bitwise_xor.reduce(flips, axis=1)
+        numbers = [even[0] ^ sum(1 << int(bit) for bit in set(rng.integers(0, n_bits, 4).tolist())) for _ in even]
     elif kind == "full":
-        signatures = even | (rng.integers(0, 2**64, n + 10, dtype=np.uint64) & every_bit) | np.uint64(1)
+        numbers = [a | b | 1 for a, b in zip(even, drawn(), strict=True)]
     else:
-        signatures = even
-    rng.shuffle(signatures)
-    queries = np.concatenate([signatures[n:], even[:3], np.array([0, every_bit], np.uint64)])
-    return n_bits, signatures[:n], queries[: draw(st.integers(0, len(queries)))]
+        numbers = even
+    numbers = [numbers[k] for k in rng.permutation(len(numbers))]
+    queries = [*numbers[n:], *even[:3], 0, every_bit]
+    n_queries = draw(st.integers(0, len(queries)))
+    return n_bits, as_signatures(numbers[:n], n_bits), as_signatures(queries[:n_queries], n_bits)
 
 
 @settings(max_examples=400, deadline=None)
@@ -211,10 +233,11 @@ def test_search_finds_what_comparing_everything_finds(
 @pytest.mark.parametrize("n_bits", WIDTHS)
 @pytest.mark.parametrize("kind", ["even", "zipf", "equal"])
 def test_search_at_every_radius(n_bits: int, kind: str) -> None:
-    even = random_hashes(600) & np.uint64((1 << n_bits) - 1)
-    signatures = {"even": even, "zipf": zipf_signatures(600, n_bits, 2, 3), "equal": np.repeat(even[:1], 600)}[kind]
-    queries = np.concatenate([signatures[:3], even[:3], np.zeros(1, np.uint64)])
-    for radius in range(n_bits + 1):
+    even = random_signatures(600, n_bits)
+    equal = np.repeat(even[..., :1], 600, axis=-1)
+    signatures = {"even": even, "zipf": zipf_signatures(600, n_bits, 2, 3), "equal": equal}[kind]
+    queries = np.concatenate([signatures[..., :3], even[..., :3], np.zeros_like(even[..., :1])], axis=-1)
+    for radius in range(0, n_bits + 1, 1 if n_bits <= 64 else 9):
         compare_all(signatures, queries, n_bits, radius)
 
 
@@ -225,14 +248,14 @@ def test_few_rows(n_bits: int, n: int) -> None:
     queries = zipf_signatures(5, n_bits, 2, 1)
     for radius in (0, 1, n_bits - 1, n_bits, 1000):
         compare_all(signatures, queries, n_bits, radius)
-    compare_all(signatures, queries[:0], n_bits, 1)
+    compare_all(signatures, queries[..., :0], n_bits, 1)
 
 
-@pytest.mark.parametrize(("n_bits", "bits_per_word"), [(16, 1), (32, 2), (64, 3)])
+@pytest.mark.parametrize(("n_bits", "bits_per_word"), [(16, 1), (32, 2), (64, 3), (128, 4)])
 def test_many_rows(n_bits: int, bits_per_word: int) -> None:
     """So many that queries go through the tables, and that results outgrow their room."""
     signatures = zipf_signatures(60_000, n_bits, bits_per_word, 5)
-    queries = np.concatenate([signatures[::1200], random_hashes(10) & np.uint64((1 << n_bits) - 1)])
+    queries = np.concatenate([signatures[..., ::1200], random_signatures(10, n_bits)], axis=-1)
     tables = bits.build_tables(signatures, n_bits)
     for radius in (0, 1, 2, 3, 5, 8, n_bits // 2):
         first, rows = bits.scan(signatures, queries, radius)
@@ -242,11 +265,13 @@ def test_many_rows(n_bits: int, bits_per_word: int) -> None:
         ):
             assert np.array_equal(found[0], first)
             assert np.array_equal(found[1], rows)
-        assert np.array_equal(rows[first[0] : first[1]], np.flatnonzero(popcounts(signatures ^ queries[0]) <= radius))
+        n_different = popcounts(signatures ^ queries[..., :1])
+        assert np.array_equal(rows[first[0] : first[1]], np.flatnonzero(n_different <= radius))
 
 
 def popcounts(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    return np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1, dtype=np.int64)
+    planes = np.atleast_2d(words)
+    return sum(np.unpackbits(plane.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1, dtype=np.int64) for plane in planes)  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("n_bits", WIDTHS)
@@ -263,11 +288,11 @@ def test_tables_take_the_promised_room_and_can_be_opened_again(n_bits: int, tmp_
     mapped = bits.BitTables(
         np.memmap(tmp_path / "rows", np.uint32, "r"), np.memmap(tmp_path / "starts", np.uint32, "r"), n_bits
     )
-    stored = np.memmap(tmp_path / "signatures", np.uint64, "r")
+    stored = np.memmap(tmp_path / "signatures", np.uint64, "r").reshape(signatures.shape)
     for radius in (0, 2):
-        expected = as_lists(bits.scan(signatures, signatures[:20], radius))
-        assert as_lists(bits.search(mapped, stored, signatures[:20], radius)) == expected
-        assert as_lists(bits._search_tables(mapped, stored, signatures[:20], radius, NEVER)) == expected
+        expected = as_lists(bits.scan(signatures, signatures[..., :20], radius))
+        assert as_lists(bits.search(mapped, stored, signatures[..., :20], radius)) == expected
+        assert as_lists(bits._search_tables(mapped, stored, signatures[..., :20], radius, NEVER)) == expected
 
 
 def test_the_number_of_pieces() -> None:

@@ -439,7 +439,9 @@ def test_workers_memory_and_batches_change_nothing(call: dict[str, Any], monkeyp
         assert result.clusters.equals(plain.clusters)
 
 
-@pytest.mark.parametrize("call", [{}, {"measure": "order"}, {"method": "spotsigs"}, {"method": "minhash"}], ids=str)
+@pytest.mark.parametrize(
+    "call", [{}, {"measure": "order"}, {"method": "spotsigs"}, {"method": "imatch"}, {"method": "minhash"}], ids=str
+)
 def test_little_memory_changes_nothing(call: dict[str, Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     items = mixture()
     call = {"shingle_size": 2, "min_similarity": "0.3"} | call
@@ -448,7 +450,7 @@ def test_little_memory_changes_nothing(call: dict[str, Any], tmp_path: Any, monk
     monkeypatch.setattr("ibidem.formats.reader.MIN_BATCH_BYTES", 1)
     for memory in ("1kB", "20 kB"):  # with the second some batches fit
         with ibidem.cluster(items, memory=memory, tmp_dir=str(tmp_path), **call) as spilled:
-            if call.get("method") == "spotsigs":  # it keeps the collection in memory, except for a column
+            if call.get("method") == "imatch":  # it keeps the collection in memory, except for a column
                 assert isinstance(spilled.backing.documents.known_by.hashes, np.memmap)
                 assert not isinstance(plain.backing.documents.known_by.hashes, np.memmap)
             else:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ibidem import Config
 from ibidem.cli.options import flag
-from ibidem.config import FORMATS, SET_SIGNATURES, SIGNATURES, setting_fields, setting_type, settings_from_toml
+from ibidem.config import FORMATS, SET_SIGNATURES, SIGNATURES, WordSource, setting_fields, setting_type, settings_from_toml
 from ibidem.errors import SettingsError, UsageError
 
 FIELDS = {setting.name: setting for _, setting in setting_fields()}
@@ -41,7 +41,7 @@ def test_every_setting_has_one_home_a_help_text_and_a_default_that_holds() -> No
     assert [name for name, count in names.items() if count > 1] == []
     for stage, setting in setting_fields():
         assert setting.metadata["help"].endswith("."), f"{stage}.{setting.name}"
-        assert setting_type(setting) in (str, int, float, bool, Fraction)
+        assert setting_type(setting) in (str, int, float, bool, Fraction, WordSource)
     assert Config.of() == Config()
 
 
@@ -185,6 +185,7 @@ VALUES = {
     float: st.floats(0, 1),
     bool: st.booleans(),
     str: st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=12),
+    WordSource: st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=12),
 }
 
 
@@ -206,7 +207,16 @@ def configs(draw: st.DrawFn) -> Config:
         "keep": st.sampled_from(["longest", "a:b:max", "seen:min"]), "bits_per_word": st.integers(1, 16),
         "commit_every": st.sampled_from(["100", "0.5s", "1000, 10s"]),
     }  # fmt: skip
-    for name in ("verify", "min_containment", "sample_every"):  # some methods and measures refuse them
+    refused_by_some = (
+        "verify",
+        "min_containment",
+        "sample_every",
+        "min_shared_shingles",
+        "sampling",
+        "by_group",
+        "min_supershingles",
+    )
+    for name in refused_by_some:  # methods and measures
         chosen.pop(name, None)
     if chosen.get("engine") == "spark":
         chosen.pop("align", None)

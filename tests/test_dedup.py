@@ -536,6 +536,18 @@ def test_files_that_cannot_be_opened_are_said_not_to_be_copied(tmp_path: Path) -
     assert cleaned_files(tmp_path / "out") == [tmp_path / "out" / "one.jsonl"]
 
 
+@pytest.mark.parametrize("memory", ["auto", "1MB"])
+def test_the_counts_of_a_summary_add_up(tmp_path: Path, memory: str) -> None:
+    """A document that consists of two passages goes as a whole: only what is cut out of others counts as a passage."""
+    items = documents(text(1, 2, 3), text(4, 5, 6), text(1, 2, 3) + " " + text(4, 5, 6), text(1, 2, 3) + " " + text(50))
+    with ibidem.dedup(items, level="passage", memory=memory) as result:
+        kinds = [row["removed"] for row in result.first_removed(10)]
+        assert kinds == ["document", "document", "passage"]
+        said = summarise_cleaning(result).splitlines()
+        assert said[1:3] == ["1 passage would be removed from 1 document", "1 whole document would be removed, 3 remain"]
+        assert (result.overview().n_cuts, result.overview().n_removals) == (1, 3)
+
+
 def test_a_folder_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(UsageError, match="is a file"):

@@ -294,6 +294,8 @@ def test_against_nothing_never_compares_the_inputs_among_themselves(reference: l
 
 
 def test_a_repeated_id_is_an_error() -> None:
+    with pytest.raises(RepeatedIdError, match=r"the id 'y{100}…' occurs twice"):
+        ibidem.find(documents(text(1), text(2)) + [{"id": "y" * 2400, "text": text(3)}] * 2)
     with pytest.raises(RepeatedIdError, match="'x' occurs twice: records, record 1 and records, record 3"):
         ibidem.find([*documents(x=text(1), y=text(2)), *documents(x=text(3))])
 

@@ -297,9 +297,9 @@ def test_a_run_can_be_told_again(result: ibidem.Result) -> None:
     [
         (["Velmo tarrin.", "Quovex lum.", "Brindol saffet.", "Ockvar."], {}, "the texts are short"),
         ([text(1, 2, 3)], {}, "only one document"),
-        ([text(1, 2, 3), text(4, 5, 6)], {}, "no 3 sentences in a row match"),
+        ([text(1, 2, 3), text(4, 5, 6)], {}, "no 3 consecutive sentences match"),
         ([text(1, 2, 3), text(4, 5, 6)], {"min_sentences": 1}, "no sentences match"),
-        ([text(1, 2, 3), text(4, 5, 6)], {"signature": "exact"}, "no 3 sentences in a row are equal"),
+        ([text(1, 2, 3), text(4, 5, 6)], {"signature": "exact"}, "no 3 consecutive sentences are equal"),
     ],
 )
 def test_nothing_is_explained(texts: list[str], wanted: dict[str, Any], message: str) -> None:

@@ -215,6 +215,28 @@ def test_they_are_so_where_few_similar_places_are_looked_at(
         test_hits_are_those_of_brute_force.hypothesis.inner_test(world, queries, is_stream)  # type: ignore[attr-defined]
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    worlds(), st.lists(st.tuples(st.sampled_from(["q", "d"]), DOCUMENT), min_size=1, max_size=3), st.booleans(),
+    st.sampled_from([1, 2, 3, 7, 10**6]),
+)  # fmt: skip
+def test_engines_that_find_everything_agree_with_a_cap(
+    world: World, queries: list[tuple[str, Document]], is_stream: bool, most: int
+) -> None:
+    """Overlap, inverted and scan list the same places in the same order, however few are looked at."""
+    last = len(queries) - 1
+    named = [(f"{'q' if is_stream and n < last else prefix}{n}", document) for n, (prefix, document) in enumerate(queries)]
+    records = [{"id": name, "text": text_of(document)} for name, document in named]
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        look_at(patch, most)
+        for engine in ("overlap", "inverted", "scan"):
+            config = Config.of(world.config, search_engine=engine)
+            result = World(config, world.frequencies, world.known, world.parts).ask(records, is_stream)
+            found.append((result.hits.to_pylist(), result.verdicts, result.passages.to_pylist()))
+    assert found[0] == found[1] == found[2]
+
+
 @pytest.mark.parametrize("seed", range(50))
 def test_they_are_so_where_sentences_stand_in_many_documents(seed: int) -> None:
     """Several types match each sentence, with scores high and low, often in the same documents, in every segment."""

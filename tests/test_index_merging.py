@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME
+from ibidem.config import SignaturesConfig
 from ibidem.index.array_files import check_arrays, write_arrays
 from ibidem.index.folder import Place
 from ibidem.index.index import Index
@@ -44,7 +45,14 @@ SENTENCE = st.one_of(
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4).filter(lambda name: bool(name.strip()))
 GROUPS = st.sampled_from([None, None, "a", "b", "ü 😀"])
 TIMES = st.sampled_from([None, 0, 10**9, "1969-07-20T20:17:40Z"])
-MADE = [SegmentSettings(64, 3, 0.6, Fraction(4, 5), False), SegmentSettings(16, 1, 0.1, Fraction(1), True)]
+MADE = [
+    SegmentSettings(64, 3, 0.6, Fraction(4, 5), False),
+    SegmentSettings(16, 1, 0.1, Fraction(1), True),
+    SegmentSettings(200, 4, 0.6, Fraction(4, 5), False),
+    SegmentSettings(64, 3, 0.6, Fraction(1, 2), False, SignaturesConfig("shingles")),
+    SegmentSettings(64, 3, 0.6, Fraction(1), False, SignaturesConfig("imatch", min_idf=0.3)),
+    SegmentSettings(64, 3, 0.1, Fraction(1), False, SignaturesConfig("fingerprint", max_document_share=0.1)),
+]
 
 
 def spread(sentences: Sequence[tuple[Sentence, str]]) -> str:

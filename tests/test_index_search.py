@@ -43,7 +43,7 @@ from tests.texts import render, word
 EXACT_METHODS = ("overlap", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
 LIMITS = [Fraction(x) for x in ("1/10", "1/3", "1/2", "2/3", "4/5", "9/10", "1")]
-BITS = [(8, 1), (16, 1), (32, 2), (64, 3)]
+BITS = [(8, 1), (16, 1), (32, 2), (64, 3), (80, 3), (128, 4)]
 SHARE = Fraction(3, 5)
 
 # Few words, so that sentences overlap; the first ones are in nearly every document of the snapshots.

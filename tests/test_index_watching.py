@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ibidem.errors import IndexSettingsError, IndexStoreError
-from ibidem.index import watcher, writer
+from ibidem.index import elements, watcher
 from ibidem.index.index import Index
 from tests.forking import forking_process
 from tests.texts import text
@@ -27,7 +27,7 @@ def stream(n: int, prefix: str = "d") -> list[Record]:
 
 
 def test_a_number_of_documents_is_kept_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "ENOUGH_DOCUMENTS", 1)  # else commits also come whenever the index has doubled
+    monkeypatch.setattr(elements, "ENOUGH_DOCUMENTS", 1)  # else commits also come whenever the index has doubled
     with Index(tmp_path) as index, Index(tmp_path) as reader:
         index.add(stream(1, "first"))
         seen = [len(reader) for _ in index.watch(stream(40), commit_every="10")]
@@ -37,7 +37,7 @@ def test_a_number_of_documents_is_kept_to(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_seconds_count_from_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "ENOUGH_DOCUMENTS", 1)
+    monkeypatch.setattr(elements, "ENOUGH_DOCUMENTS", 1)
     index, reader = Index(tmp_path), Index(tmp_path)
     index.add(stream(1, "first"))
     now = 100.0

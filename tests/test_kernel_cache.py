@@ -134,7 +134,7 @@ def test_without_package_and_home_they_are_stored_in_a_private_temporary_folder(
     folder = temporary / f"ibidem-kernels-{user}-{__version__}"
     compiled, where, said = tune(bare, temporary)
     assert (compiled > 0, where) == (True, str(folder))
-    assert [line.partition("about")[0] for line in said] == ["ibidem: compiling for the first run of `tune`: "]
+    assert [line.partition("about")[0] for line in said] == ["ibidem: compiling code this run needs: "]
     found = folder.stat()
     assert (stat.S_IMODE(found.st_mode), found.st_uid) == (0o700, user)
     assert tune(bare, temporary) == (0, str(folder), [])

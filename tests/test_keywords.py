@@ -16,6 +16,7 @@ from ibidem.cli.commands import Option
 from ibidem.cli.verbs import ibidem as program
 from ibidem.config import Config, setting_fields
 from ibidem.config.make_keywords import FILES, FUNCTIONS, OVERLOADED, SETTINGS_FILE, SOURCE, refreshed, verb_settings
+from ibidem.config.word_source import WordSource
 from ibidem.errors import SettingsError
 from tests.texts import documents, text
 
@@ -48,7 +49,8 @@ def test_every_setting_is_shown_with_type_and_default(name: str) -> None:
         parameter = parameters[setting]
         assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
         assert parameter.annotation not in (inspect.Parameter.empty, "Any")
-        assert parameter.default == pytest.approx(SETTINGS[setting].default)
+        default = SETTINGS[setting].default
+        assert parameter.default == pytest.approx(default.name if isinstance(default, WordSource) else default)
         # What a signature shows as the default is a value that may be given.
         assert Config.of(**{setting: parameter.default}) == Config()
     assert "text_field: 'str' = 'text'" in pydoc.render_doc(CALLABLES[name], renderer=pydoc.plaintext) or name in (
@@ -85,6 +87,14 @@ def test_a_name_that_is_no_setting_is_answered_with_the_nearest(tmp_path: Path) 
         with pytest.raises(SettingsError, match=r"there is no setting 'text_feld' \(did you mean text_field\?\)"):
             call(records, text_feld="text")
     index.close()
+
+
+def test_arguments_that_do_not_fit_are_said_of_the_function_that_was_called() -> None:
+    find: Callable[..., Any] = ibidem.find
+    with pytest.raises(TypeError, match=r"^find\(\) takes 1 positional argument but 2 were given"):
+        find([], [])
+    with pytest.raises(TypeError, match=r"^find\(\) missing 1 required positional argument: 'inputs'"):
+        find()
 
 
 def test_overloads_take_the_settings_of_their_verb() -> None:

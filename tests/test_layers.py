@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "ibidem"
-ROOT_MODULES = {"__init__", "__main__", "api", "errors", "model", "pipeline", "submit", "version"}
+ROOT_MODULES = {"__init__", "__main__", "api", "errors", "model", "pipeline", "submit", "version", "word_api"}
 STAGES = ["formats", "sentences", "signatures", "matches", "passages", "alignment", "resemblance", "clusters"]
 # A module may import from its own layer and from those before it.
 LAYERS = ["ground", "columns", *STAGES, "running", "results", "index", "programs", "api", "viewer", "cli"]
@@ -36,7 +36,7 @@ LATE_IMPORTS = {
     "--help and --version answer before NumPy, Arrow and kernels are loaded": {
         "cli.cluster", "cli.collapse", "cli.compare", "cli.dedup", "cli.eval", "cli.find", "cli.index_check", "cli.index_edit",
         "cli.index_query", "cli.libraries", "cli.main", "cli.report", "cli.serve", "cli.spark", "cli.tune", "cli.verbs",
-        "cli.warmup", "cli.watch",
+        "cli.warmup", "cli.watch", "cli.words",
     },
     "a verb loads what it runs, and where it runs": {"api", "execution.verb_runs", "results.backings"},
     "a format is loaded when the first file of it is met": {
@@ -101,7 +101,7 @@ def layer(module: str) -> str:
         return "ground"
     if folder == "pipeline" or any(module == name or module.startswith(f"{name}.") for name in PROGRAMS):
         return "programs"
-    return {"__main__": "cli", "execution": "running", "submit": "cli"}.get(folder, folder)
+    return {"__main__": "cli", "execution": "running", "submit": "cli", "word_api": "api"}.get(folder, folder)
 
 
 def test_the_imports_were_found() -> None:

@@ -21,8 +21,8 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
         "Index", "IndexStoreError", "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan",
         "Similarity", "Skipped", "Span",
         "SparkEngine",
-        "Tuning", "UsageError", "Verdict", "__version__", "cluster", "collapse", "compare", "compare_pairs", "dedup", "find",
-        "read", "similarity", "split_sentences", "tune",
+        "Tuning", "UsageError", "Verdict", "WordTable", "__version__", "cluster", "collapse", "compare", "compare_pairs",
+        "dedup", "find", "read", "similarity", "split_sentences", "tune", "words",
     }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def test_old_names_of_results_on_spark_are_those_of_all_results() -> None:
     assert ibidem.SparkCleaningResult is ibidem.CleaningResult
 
 
-@pytest.mark.parametrize("name", ["find", "cluster", "dedup", "compare_pairs", "tune"])
+@pytest.mark.parametrize("name", ["find", "cluster", "dedup", "compare_pairs", "tune", "words"])
 def test_signatures_of_the_verbs_are_typed(name: str) -> None:
     tree = ast.parse(inspect.getsource(sys.modules[getattr(ibidem, name).__module__]))
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +128,71 @@ def test_a_single_string_with_a_blank_is_a_text_unless_it_is_a_path(folder: Path
             ibidem.find(TEXTS, against=TEXTS[0])
     with pytest.raises(InputError, match=r'folder my note\.txt\n.* If it is a text, pass it as a record: {"text": text}\.'):
         ibidem.find("my note.txt")
+
+
+MISSING: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "iterator": iter,
+    "values": lambda items: dict(enumerate(items)).values(),
+    "array": lambda items: np.array(items, dtype=object),
+}
+
+
+@pytest.mark.parametrize("form", MISSING)
+def test_the_first_item_that_is_not_missing_says_what_they_are(form: str, folder: Path) -> None:
+    nulls = [None, float("nan")]
+    if importlib.util.find_spec("pandas"):
+        import pandas
+
+        nulls += [pandas.NA, pandas.NaT]
+    for null in nulls:
+        assert pairs(ibidem.find(MISSING[form]([null, *TEXTS]))) == [("1", "2")]
+        cleaned = ibidem.dedup(MISSING[form]([null, TEXTS[0], TEXTS[0]]), min_similarity=1).cleaned()
+        assert cleaned[0] is null
+        assert cleaned[1:] == TEXTS[:1]
+    if form in ("list", "iterator"):
+        result = ibidem.find(MISSING[form]([None, *RECORDS]))
+        assert (pairs(result), len(result.skipped)) == ([("d0", "d1")], 1)
+    for items in ([None, None], ["b.txt", None]):
+        with pytest.raises(InputError, match="cannot read documents from a NoneType"):
+            ibidem.find(MISSING[form](items))
+
+
+def test_a_pattern_is_no_text_even_if_nothing_matches(folder: Path) -> None:
+    for pattern in ("why not/any*", "none at all/*", "why not/what is it?", f"{folder}/none of them*", "none/at all/*.old"):
+        with pytest.raises(InputError, match="no file matches"):
+            ibidem.find([pattern])
+        with pytest.raises(InputError, match=r"mixes paths and texts: .* is named like a file, which does not exist"):
+            ibidem.find([pattern, TEXTS[0]])
+    sentences = ["Was it he/she who came?", "This and/*or* that.", "/s Is it so?", "Either [a/b] or * is meant."]
+    (taken,) = settle(sentences)
+    assert taken.records == Texts(sentences)
+
+
+def test_folders_are_looked_at_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (taken,) = settle(["new one*", TEXTS[0]])
+    assert isinstance(taken.records, Texts)
+    (folder / "new one.txt").write_text(TEXTS[0])
+    assert settle(["new one*"]) == ["new one*"]
+    monkeypatch.chdir(folder / "why not")
+    (taken,) = settle(["new one*", TEXTS[0]])
+    assert isinstance(taken.records, Texts)
+
+
+def test_an_open_file_is_refused(folder: Path) -> None:
+    (folder / "a.jsonl").write_text("\n".join(map(json.dumps, RECORDS)))
+    with ibidem.Index(folder / "index") as index, open("a.jsonl") as lines, open("a.jsonl", "rb") as stored:
+        for file in (lines, stored, io.StringIO("\n".join(TEXTS))):
+            for call in (ibidem.find, ibidem.read, index.add, index.watch):
+                with pytest.raises(InputError, match=r"an open file .*\nPass the path"):
+                    list(call(file))  # type: ignore[operator]
+
+
+def test_compare_takes_texts(folder: Path) -> None:
+    for a, b in (("my notes.txt", "b.txt"), (Path("b.txt"), Path("b.txt")), (TEXTS[0], None)):
+        with pytest.raises(InputError, match=r"compare takes two texts, not .*\n.*Path\(name\)\.read_text\(\)"):
+            ibidem.compare(a, b)  # type: ignore[arg-type]
+    assert ibidem.compare("b.txt", TEXTS[0]) == []
 
 
 def test_an_index_wants_ids(tmp_path: Path) -> None:

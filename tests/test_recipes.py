@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import ibidem
 import tests.container as container
 from ibidem.cli.verbs import VERBS
 from tests.waiting import LIMIT_SECONDS
@@ -102,7 +104,7 @@ def test_the_steps_of_the_image() -> None:
                 command, env=others, cwd="/", capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
             )
             assert done.returncode == 0
-            assert "ibidem: compiling for" in done.stderr
+            assert "ibidem: compiling code" in done.stderr
     finally:
         subprocess.run(["chmod", "-R", "u+w", str(root)], check=True)
         shutil.rmtree(root)
@@ -128,11 +130,12 @@ class Night:
     def arrive(self, name: str, lines: list[str]) -> None:
         (self.folder / "inbox" / name).write_text("".join(lines), "utf-8")
 
-    def run(self) -> subprocess.CompletedProcess[str]:
+    def run(self, arguments: tuple[str, ...] | None = None) -> subprocess.CompletedProcess[str]:
         path = f"{self._script.parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        given = (str(self.folder),) if arguments is None else arguments
         return subprocess.run(
-            ["bash", str(self._script), str(self.folder)], env=environment, cwd="/", capture_output=True, text=True,
+            ["bash", str(self._script), *given], env=environment, cwd="/", capture_output=True, text=True,
             timeout=LIMIT_SECONDS, check=False,
         )  # fmt: skip
 
@@ -153,7 +156,8 @@ def test_nights_are_silent_and_leave_answers(night: Night) -> None:
         done = night.run()
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         assert night.names("inbox") == []
-    assert night.names("done") == ["monday.jsonl", "tuesday.jsonl"]
+    assert [night.names(f"batches/{name}") for name in night.names("batches")] == [["monday.jsonl"], ["tuesday.jsonl"]]
+    assert night.names("added") == night.names("batches")
     (answers,) = night.names("answers")  # on the first night there was nothing to compare with
     assert "passages.parquet" in night.names(f"answers/{answers}")
     logs = "".join((night.folder / "log" / name).read_text("utf-8") for name in night.names("log"))
@@ -172,7 +176,39 @@ def test_a_night_that_fails_says_why_and_loses_nothing(night: Night) -> None:
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.startswith("nightly.sh: exit code 4, see ")
     assert "ibidem: " in done.stderr
-    assert (night.names("inbox"), night.names("done")) == (["monday.jsonl"], [])
+    (batch,) = night.names("batches")
+    assert (night.names(f"batches/{batch}"), night.names("added")) == (["monday.jsonl"], [])
+    shutil.rmtree(night.folder / "archive.idx")
+    done = night.run()  # nothing new has arrived; what failed is tried again
+    assert (done.returncode, done.stderr) == (0, "")
+    assert night.names("added") == [batch]
+
+
+def test_files_of_the_same_name_do_not_take_each_others_place(night: Night) -> None:
+    without_ids = [json.dumps({"text": json.loads(line)["text"]}) + "\n" for line in NEWS[:6]]
+    for lines in (without_ids[:4], without_ids[4:]):
+        night.arrive("pages.jsonl", lines)
+        done = night.run()
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    kept = [(night.folder / "batches" / name / "pages.jsonl").read_text("utf-8") for name in night.names("batches")]
+    assert kept == ["".join(without_ids[:4]), "".join(without_ids[4:])]
+    with ibidem.Index(night.folder / "archive.idx", create=False) as index:
+        assert len(index) == 6
+
+
+def test_a_file_that_cannot_be_read_is_mailed(night: Night) -> None:
+    night.arrive("monday.jsonl", NEWS[:5])
+    night.arrive("broken.parquet", ["no table"])
+    done = night.run()
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "files that could not be read" in done.stderr
+    assert "broken.parquet" in done.stderr
+
+
+def test_a_night_without_a_folder_says_what_it_needs(night: Night) -> None:
+    done = night.run(())
+    assert done.returncode != 0
+    assert "usage: nightly.sh FOLDER" in done.stderr
 
 
 def test_two_nights_do_not_meet(night: Night) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ibidem.errors import IbidemError, IndexStoreError, InputError, ResourceError, UsageError
     from ibidem.execution.spark.engine import SparkEngine
     from ibidem.formats import read
+    from ibidem.formats.word_tables import WordTable
     from ibidem.index.answers import Hit, QueryResult, Verdict
     from ibidem.index.index import Index
     from ibidem.index.watcher import Arrival
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ibidem.results.cleaning_result import CleaningResult
     from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
     from ibidem.sentences import split_sentences
+    from ibidem.word_api import words
 
 _HOMES = {
     "Arrival": "ibidem.index.watcher",
@@ -50,6 +52,7 @@ _HOMES = {
     "Tuning": "ibidem.results.result",
     "UsageError": "ibidem.errors",
     "Verdict": "ibidem.index.answers",
+    "WordTable": "ibidem.formats.word_tables",
     "cluster": "ibidem.api",
     "collapse": "ibidem.api",
     "compare": "ibidem.api",
@@ -60,6 +63,7 @@ _HOMES = {
     "similarity": "ibidem.api",
     "split_sentences": "ibidem.sentences",
     "tune": "ibidem.api",
+    "words": "ibidem.word_api",
 }
 
 __all__ = [
@@ -87,6 +91,7 @@ __all__ = [
     "Tuning",
     "UsageError",
     "Verdict",
+    "WordTable",
     "__version__",
     "cluster",
     "collapse",
@@ -98,6 +103,7 @@ __all__ = [
     "similarity",
     "split_sentences",
     "tune",
+    "words",
 ]
 
 # Old class names, for one more version: a result on Spark has the same class as elsewhere.

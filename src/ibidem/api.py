@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 import pyarrow as pa
 
 from ibidem.config import SHINGLE_SIZES, Config
+from ibidem.config.checks import check_at_least
 from ibidem.config.keywords import carried_out_by
 from ibidem.config.papers import MIN_PRECISION, check_paper
 from ibidem.config.sampling_plan import SamplingPlan, check_tuning, grid_limits_of
-from ibidem.config.surface import named
-from ibidem.errors import SettingsError
 from ibidem.execution.progress import Progress
 from ibidem.execution.verb_runs import VerbRun
 from ibidem.model import Document, Inputs, Passage, Setting, Similarity, SparkInputs
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ibidem.config.verb_settings import ClusterSettings, DedupSettings, FindSettings
+    from ibidem.config.word_source import GivenWords
     from ibidem.evaluation.measures import Sentences
     from ibidem.execution.spark.engine import SparkEngine
     from ibidem.results.cleaning_result import CleaningResult
@@ -76,7 +76,8 @@ def find(
     main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
-    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6,
+    spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
+    spot_chain: int = 2, max_document_share: float = 0.6, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, sentence_pairs: bool = False, postings: bool = False, min_sentences: int = 3,
     min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
@@ -114,6 +115,9 @@ def find(
 
 
 def _compare(text_a: str, text_b: str, *, config: Config | None = None, **settings: Setting) -> list[Passage]:
+    from ibidem.formats.python_inputs import check_texts
+
+    check_texts(text_a, text_b)
     if not (text_a.strip() and text_b.strip()):
         return []
     # Settings that say how records are read are of no use here.
@@ -232,9 +236,10 @@ def cluster(
     # settings of cluster
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
     main_content: bool = False, encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1,
-    max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto", spot_distance: int = 1, spot_chain: int = 2,
-    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
-    min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
+    max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto", spot_stop_words: str | int | Sequence[str] = "auto",
+    spot_short_chains: bool = False, spot_distance: int = 1, spot_chain: int = 2, word_counts: GivenWords = "none",
+    stop_words: GivenWords = "none", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
+    paper: bool = False, min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
     contractions: bool = False, min_containment: float | Fraction = 0, min_shared_shingles: int = 0,
     max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
@@ -352,7 +357,8 @@ def dedup(
     main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
-    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6,
+    spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
+    spot_chain: int = 2, max_document_share: float = 0.6, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
     same_document: bool = False, measure: Literal["resemblance", "order"] = "resemblance",
@@ -431,6 +437,5 @@ def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["docu
     """
     from ibidem.resemblance.comparison import compare_texts
 
-    if shingle_size < 1:
-        raise SettingsError([f"{named('shingle_size')} must be at least 1, not {shingle_size}"])
+    check_at_least(shingle_size=(shingle_size, 1))
     return compare_texts(text_a, text_b, shingle_size)

@@ -41,8 +41,8 @@ class Collectable(Protocol):
         ...
 
 
-# What a setting may be: names, numbers and truth values, as on the command line; lists of names.
-Setting = str | int | float | Fraction | Sequence[str]
+# What a setting may be: names, numbers and truth values, as on the command line; lists of names; words as mappings or tables.
+Setting = str | int | float | Fraction | Sequence[str] | os.PathLike[str] | Mapping[str, int | Sequence[int]] | ArrowStream
 # What documents are read from: a path, glob or folder, texts, a table, records, a dataset; or several of these.
 Inputs: TypeAlias = (
     str | os.PathLike[str] | pa.Table | ArrowStream | Collectable | Mapping[str, object]

@@ -33,12 +33,13 @@ from ibidem.columns.keep_rules import fields_for_keeping
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, document_shingle_size, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan
-from ibidem.execution.checks import check_documents, check_sentences, check_shingled, numbers_of_pairs
+from ibidem.execution.checks import check_documents, check_sentences, check_shingled, check_sides, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Source, n_unread_bytes
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import MemoryRun, Run
 from ibidem.execution.tasks import RunTasks
+from ibidem.formats.word_tables import WordTable
 from ibidem.matches.core import Classed
 from ibidem.matches.stage import classify, list_postings, pair_sentences
 from ibidem.passages.exchange.grams import GramSender
@@ -49,6 +50,7 @@ from ibidem.results.backings import backing_of, copies_of
 from ibidem.results.cleaning_result import CleaningResult
 from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
 from ibidem.sentences.stage import split
+from ibidem.signatures.collection_words import count_collection
 from ibidem.signatures.exchange.sentence_types import TypeSender
 
 TableT = TypeVar("TableT")
@@ -188,6 +190,15 @@ def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: 
     limits = passage_limits(config)
     aligned = align_spans(words, whole_documents(words, pairs), config.alignment, limits.max_gap_sentences, run_tasks)
     return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
+
+
+def words(run: MemoryRun) -> WordTable:
+    """Count in how many documents each word occurs, and how often."""
+    config, stream = run.config, run.read(run.config.documents)
+    with run.progress.stage("words", stream.n_bytes):
+        table = count_collection(stream.batches, config.sentences, run.flow.run_tasks, run.progress.add_documents)
+    check_sides(table.n_documents, 0, has_reference=False)
+    return replace(table, skipped=run.skipped.records)
 
 
 def tune(

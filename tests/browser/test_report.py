@@ -291,6 +291,17 @@ def test_marked_text_is_the_text_of_the_passage(open_page: Open, tmp_path: Path)
             assert marked.replace("\n", " ").strip() == shared
 
 
+def test_flow_says_how_many_pairs_have_a_curve(open_page: Open, tmp_path: Path) -> None:
+    import ibidem
+
+    documents = [{"id": str(n), "text": SHARED, **({"time": f"2026-01-0{n}"} if n < 4 else {})} for n in range(1, 5)]
+    ibidem.find(documents).to_html(tmp_path / "report.html")
+    with open_page(f"{(tmp_path / 'report.html').as_uri()}#flow") as page:
+        wait_until(page, "document.querySelector('.limits').textContent.includes('drawn')")
+        said = page.inner_text(".limits")
+        assert said == "3 of 6 pairs are drawn; the other 3 lack a date and are only in the table."
+
+
 def test_flow_opens_a_pair(open_page: Open, example_report: str) -> None:
     with open_page(f"{example_report}#flow") as page:
         assert page.query_selector(".chart canvas, .chart svg") is not None

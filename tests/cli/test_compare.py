@@ -98,13 +98,14 @@ def test_a_page_goes_where_it_can(run: Run, two: tuple[str, str], tmp_path: Path
     assert (tmp_path / "old.txt").read_text("utf-8") == OLD
 
 
-NOTHING = "a.txt and b.txt share no passage (of 25 words, unless --min-aligned-words says otherwise)\n"
+NOTHING = "a.txt and b.txt share no passage of {} words or more; lower --min-aligned-words to find shorter ones\n"
 
 
 def test_nothing_shared_is_no_error(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text(1, 2, 3))
     (tmp_path / "b.txt").write_text(text(4, 5, 6))
-    assert run("compare", "a.txt", "b.txt") == (0, NOTHING, "")
+    assert run("compare", "a.txt", "b.txt") == (0, NOTHING.format(25), "")
+    assert run("compare", "a.txt", "b.txt", "--min-aligned-words", "10") == (0, NOTHING.format(10), "")
     assert run("compare", "a.txt", "b.txt", "--format", "jsonl") == (0, "", "")
     said(run("compare", "a.txt", "b.txt", "--html", "page.html"), 0, "share no passage", "page: page.html")
 

@@ -50,12 +50,12 @@ def test_passages(run: Run, news: str, tmp_path: Path) -> None:
     said(
         run("dedup", news, "-o", "clean", "--level", "passage"),
         0,
-        "2 passages were removed, in 1 document",
+        "1 passage was removed from 1 document",
         "1 whole document was removed, 3 remain",
     )
     assert [d.text for d in ibidem.read(tmp_path / "clean" / news)][1] == f"{text(50)}\n"
     assert [row["n_sentences"] for row in rows(tmp_path / "clean" / "removed.jsonl")] == [3, 4]
-    said(run("dedup", news, "-o", "clean2", "--level", "passage", "--keep", "earliest"), 0, "2 passages were removed")
+    said(run("dedup", news, "-o", "clean2", "--level", "passage", "--keep", "earliest"), 0, "1 passage was removed")
     assert [d.id for d in ibidem.read(tmp_path / "clean2" / news)] == ["b", "c", "d"]
 
 
@@ -97,7 +97,7 @@ def test_a_dry_run_writes_nothing_and_shows_examples(run: Run, news: str, tmp_pa
         assert "cleaned collection" not in answer.out
     assert contents(tmp_path) == before
     answer = run("dedup", news, "--dry-run", "--level", "passage", "--mark-only")
-    assert "2 passages would be marked, in 1 document" in answer.out
+    assert "1 passage would be marked in 1 document\n1 whole document would be marked, all 4 remain" in answer.out
     write_jsonl(tmp_path / "crowd.jsonl", documents(*[text(1, 2, 3)] * 13))
     answer = run("dedup", "crowd.jsonl", "--dry-run")
     assert "the first 10:" in answer.out
@@ -106,8 +106,13 @@ def test_a_dry_run_writes_nothing_and_shows_examples(run: Run, news: str, tmp_pa
     assert "nothing would be removed" in run("dedup", "other.jsonl", "--dry-run").out
 
 
+def test_a_cleaned_copy_has_nothing_to_report(run: Run, news: str) -> None:
+    assert run("dedup", news, "-o", "clean", "-q").code == 0
+    said(run("report", "clean"), 3, "clean is a cleaned copy, not a folder of results", "Run `ibidem cluster`")
+
+
 def test_marks_instead_of_changes(run: Run, news: str, tmp_path: Path) -> None:
-    said(run("dedup", news, "-o", "clean", "--mark-only"), 0, "1 whole document was marked, 3 remain")
+    said(run("dedup", news, "-o", "clean", "--mark-only"), 0, "1 whole document was marked, all 4 remain")
     marked = rows(tmp_path / "clean" / news)
     assert [{n: v for n, v in row.items() if not n.startswith("ibidem_")} for row in marked] == NEWS
     assert [row["ibidem_duplicate_of"] for row in marked] == [None, None, "a", None]
@@ -136,7 +141,7 @@ def test_against_a_reference_copies_inside_the_inputs_stay(run: Run, news: str, 
 def test_ids_may_stand_twice_and_skipped_records_stay(run: Run, tmp_path: Path) -> None:
     lines = [*documents(x=text(1, 2)), '{"broken', *documents(x=text(1, 2)), {"id": "no text"}, *documents(y=text(3))]
     name = write_jsonl(tmp_path / "x.jsonl", lines)
-    said(run("dedup", name, "-o", "clean"), 0, "2 records skipped (listed in skipped.jsonl)", "they remain unchanged")
+    said(run("dedup", name, "-o", "clean"), 0, "2 records skipped (listed in skipped.jsonl)", "they are copied unchanged")
     kept = (tmp_path / name).read_text("utf-8").splitlines()
     assert (tmp_path / "clean" / name).read_text("utf-8").splitlines() == [*kept[:2], *kept[3:]]
     assert len(rows(tmp_path / "clean" / "skipped.jsonl")) == 2
@@ -227,9 +232,9 @@ def test_settings_that_do_not_hold(run: Run, news: str, tmp_path: Path, argument
 def test_similar_sentences_only_if_the_signature_says_so(run: Run, tmp_path: Path) -> None:
     name = write_jsonl(tmp_path / "n.jsonl", documents(text(1, 2, 3, count=12), text(1, 2, 3, count=11)))
     said(run("dedup", name, "-o", "one", "--level", "passage"), 0, "0 passages were removed")
-    said(run("dedup", name, "-o", "two", "--level", "passage", "--signature", "words"), 0, "1 passage was removed")
+    said(run("dedup", name, "-o", "two", "--level", "passage", "--signature", "words"), 0, "1 whole document was removed")
     (tmp_path / "run.toml").write_text('[cleaning]\nlevel = "passage"\n[signatures]\nsignature = "words"\n')
-    said(run("dedup", name, "-o", "three", "--config", "run.toml"), 0, "1 passage was removed")
+    said(run("dedup", name, "-o", "three", "--config", "run.toml"), 0, "1 whole document was removed")
     said(run("dedup", name, "-o", "four", "--config", "run.toml", "--signature", "exact"), 0, "0 passages were removed")
 
 

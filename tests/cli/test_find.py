@@ -134,12 +134,23 @@ def test_other_formats_and_kept_texts(run: Run, news: str, tmp_path: Path, table
 
 def test_a_collection_against_another(run: Run, news: str, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "archive.jsonl", documents(old=text(1, 2, 3), older=text(20, 21, 22)))
-    assert run("find", news, "--against", "archive.jsonl", "-o", "out", "--format", "jsonl").code == 0
+    answer = run("find", news, "--against", "archive.jsonl", "-o", "out", "--format", "jsonl")
+    said(answer, 0, "3 documents and 2 reference documents, 17 sentences", "3 of 3 documents")
     assert [(r["a_id"], r["b_id"]) for r in rows(tmp_path / "out" / "passages.jsonl")] == [
         ("first", "old"), ("second", "old"), ("third", "older"),
     ]  # fmt: skip
     report = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
     assert [described["path"] for described in report["inputs"]] == [news, "archive.jsonl"]
+
+
+def test_without_a_folder_one_is_asked_for(run: Run, news: str) -> None:
+    said(run("find", news), 2, "Name a folder for the results with -o FOLDER.")
+
+
+def test_groups_that_are_objects_are_no_groups(run: Run, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "meta.jsonl", [{"id": name, "text": text(1, 2, 3), "meta": {"a": 1}} for name in "ab"])
+    answer = run("find", "meta.jsonl", "-o", "out", "--group-field", "meta")
+    said(answer, 3, "no record has a field 'meta' with text or a number", "Check --group-field")
 
 
 def test_a_reference_without_documents_is_an_input_error(run: Run, news: str, tmp_path: Path) -> None:
@@ -280,7 +291,7 @@ def test_inputs_and_output_are_needed(run: Run, news: str) -> None:
 
 def test_a_file_of_settings_and_flags_above_it(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text('[passages]\nmin_sentences = 4\nmin_quote_words = 0\n[output]\nformat = "jsonl"\n')
-    said(run("find", news, "-o", "out", "--config", "run.toml"), 0, "nothing found", "no 4 sentences in a row match")
+    said(run("find", news, "-o", "out", "--config", "run.toml"), 0, "nothing found", "no 4 consecutive sentences match")
     assert (tmp_path / "out" / "passages.jsonl").exists()
     said(run("find", news, "-o", "out2", "--config", "run.toml", "--min-sentences", "3"), 0, "1 passage")
 
@@ -316,8 +327,8 @@ def test_the_problems_of_a_settings_file_are_all_named(run: Run, news: str, tmp_
     [
         ([text(1, 2, 3)], [], "only one document"),
         (["Velmo tarrin.", "Quovex lum."], [], "the texts are short"),
-        ([text(1, 2, 3), text(4, 5, 6)], ["--min-similarity", "1"], "no 3 sentences in a row match"),
-        ([text(1, 2, 3), text(4, 5, 6)], ["--signature", "exact"], "no 3 sentences in a row are equal"),
+        ([text(1, 2, 3), text(4, 5, 6)], ["--min-similarity", "1"], "no 3 consecutive sentences match"),
+        ([text(1, 2, 3), text(4, 5, 6)], ["--signature", "exact"], "no 3 consecutive sentences are equal"),
     ],
 )
 def test_finding_nothing_is_no_error_and_is_explained(

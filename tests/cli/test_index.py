@@ -84,7 +84,7 @@ def test_adding_the_same_text_under_another_id_is_said(run: Run, tmp_path: Path)
         (tmp_path / f"a{number}.txt").write_text(text(number, 20), "utf-8")
         (tmp_path / f"b{number}.txt").write_text(text(number, 20), "utf-8")
     assert "same text" not in run("index", "add", "i.idx", "a*.txt").err
-    told = "the same text as one already in the index under another id:\n"
+    told = "the same text as another document in the index:\n"
     said(run("index", "add", "i.idx", "b0.txt"), 0, f"1 document has {told}  b0.txt = a0.txt\ni.idx: 6 documents")
     answer = run("index", "add", "i.idx", "b[1234].txt")
     said(answer, 0, f"4 documents have {told}  b1.txt = a1.txt\n", "  and 1 more\n")
@@ -157,8 +157,12 @@ def test_settings_are_fixed_when_the_index_is_made(run: Run, today: str, tmp_pat
     said(run("index", "add", "x.idx", name, "--config", "run.toml"), 0, "1 document added")
     (tmp_path / "run.toml").write_text("[matches]\nmin_similarity = 0.7\n")
     said(run("index", "query", "x.idx", name, "--config", "run.toml"), 4, "--min-similarity is 0.9 in the index, not 0.7")
-    said(run("index", "add", "y.idx", name, "--signature", "imatch"), 2, "imatch")
-    said(run("index", "add", "y.idx", name, "--signature-bits", "4"), 2, "--signature-bits must be between 8 and 64, not 4")
+    said(run("index", "add", "y.idx", name, "--signature", "letters"), 2, "--signature must be one of", "imatch")
+    few = "imatch depends on word counts, which were taken from 1 document and stay"
+    said(run("index", "add", "i.idx", name, "--signature", "imatch", "--engine", "exact"), 0, few)
+    about = info(run, "i.idx")
+    assert (about["engine"], about["settings"]["min_idf"], about["word_counts"]["fixed"]) == ("exact", 0.1, True)
+    said(run("index", "add", "y.idx", name, "--signature-bits", "4"), 2, "--signature-bits must be between 8 and 512, not 4")
     assert not (tmp_path / "y.idx").exists()
 
 
@@ -197,8 +201,8 @@ def test_a_query_for_people(run: Run, archive: str, today: str) -> None:
         "new: 4 of 5 sentences (80 %) also appear in the index, in 1 passage",
         f"  [{start}:{end}] · old [0:{len(text(1, 2, 3))}]  3 sentences, exact",
         f"    {text(1, 2, 3)[:95]}…",
-        "  most in: old (4 sentences), older (1 sentence)",
-        "fresh: none of 2 sentences in the index",
+        "  mostly from: old (4 sentences), older (1 sentence)",
+        "fresh: none of its 2 sentences appear in the index",
     ]
 
 
@@ -279,12 +283,12 @@ def test_a_verdict_for_people(run: Run, archive: str, today: str, tmp_path: Path
     assert lines[:5] == [
         "new: 4 of 5 sentences (80 %) also appear in the index",
         "  reaches --min-hits 3",
-        "  most in: old (4 sentences), older (1 sentence)",
+        "  mostly from: old (4 sentences), older (1 sentence)",
         f"  [{len(text(30)) + 1}:{len(text(30, 1))}] {first}",
         f"    old:0-{len(first)}",
     ]
     assert ", older:" in lines[6]
-    assert lines[-1] == "fresh: none of 2 sentences in the index"
+    assert lines[-1] == "fresh: none of its 2 sentences appear in the index"
     name = write_jsonl(tmp_path / "long.jsonl", documents(long=text(1, 2, 3, 4, 10, 11, 12)))
     short, full = (run("index", "check", archive, name, "--format", "text", *all_) for all_ in ((), ("--all",)))
     assert short.out.splitlines()[-1] == "  and 2 more known sentences; --all lists them"
@@ -362,7 +366,7 @@ def test_compacting(run: Run, archive: str, today: str) -> None:
 def test_verifying(run: Run, archive: str, tmp_path: Path) -> None:
     answer = run("index", "verify", archive)
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("sound: 3 documents, 1 segment, ")
+    assert answer.out.startswith("no damage: 3 documents, 1 segment, ")
     assert run("index", "verify", archive, "-q") == (0, "", "")
     (path,) = (tmp_path / archive).glob("segment-*")
     data = bytearray(path.read_bytes())
@@ -419,7 +423,7 @@ def test_the_first_run_says_that_it_compiles(run: Run, archive: str, today: str,
     monkeypatch.setattr("ibidem.execution.warmup._is_compiled", lambda part: False)
     for arguments in (["check", archive, today], ["query", archive, today], ["compact", archive], ["add", archive, today]):
         said = run("index", *arguments).err
-        assert f"ibidem: compiling for the first run of `index {arguments[0]}`: about" in said
+        assert "ibidem: compiling code this run needs: about" in said
     assert run("index", "check", archive, today, "-q").err == ""
 
 
@@ -490,3 +494,26 @@ def test_on_a_terminal_the_answer_is_for_people(archive: str, today: str, tmp_pa
         assert started.wait(60) == 0
     os.close(ours)
     assert shown.startswith(b"new: 4 of 5 sentences (80 %) also appear in the index\r\n")
+
+
+def test_bits_of_a_vocabulary_and_of_no_radius(run: Run, today: str, tmp_path: Path) -> None:
+    said(run("index", "add", "b.idx", today, "--bits-per-word", "auto", "--signature-bits", "40", "--engine", "bits"), 0)
+    about = info(run, "b.idx")
+    assert 40 < about["bits"]["vocabulary"] < 100
+    assert (about["engine"], about["settings"]["bits_per_word"]) == ("bits", 2)
+    longest = about["bits"]["longest_sentence"]
+    told = f"for sentences of more than {longest} words no radius keeps false positives at 0.1"
+    assert f"none for sentences of more than {longest} words, where it is 0" in run("index", "info", "b.idx").out
+    (tmp_path / "long.txt").write_text(" ".join(f"word{n}" for n in range(longest + 1)) + ".")
+    for verb in ("query", "check"):
+        assert told in run("index", verb, "b.idx", "long.txt").err
+        assert told not in run("index", verb, "b.idx", "long.txt", "--radius", "3").err
+        assert run("index", verb, "b.idx", "long.txt", "-q").err == ""
+    (tmp_path / "many.txt").write_text(" ".join(f"word{n}" for n in range(71)) + ".")
+    auto = ("--bits-per-word", "auto", "--signature-bits")
+    said(
+        run("index", "add", "c.idx", "many.txt", *auto, "8"),
+        2,
+        "the documents have 71 words; set --signature-bits to 9 or more",
+    )
+    said(run("index", "add", "c.idx", today, "--bits-per-word", "some"), 2, "--bits-per-word")

@@ -90,7 +90,7 @@ def test_a_log_has_lines_as_long_as_they_are(run: Run, files: dict[str, str], mo
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LINES", "24")  # set by readline, not by a person
     shown = run("find", files["documents"], "-o", files["out"]).err
-    assert f"look at them: ibidem report {files['out']}, or ibidem serve {files['out']}" in shown.splitlines()
+    assert f"to view: ibidem report {files['out']}, or ibidem serve {files['out']}" in shown.splitlines()
     assert f"{LONG}0 [" in shown
 
 
@@ -168,7 +168,7 @@ def test_compiling_is_announced_for_the_verb_at_hand(verb: str, monkeypatch: pyt
     monkeypatch.setattr("ibidem.execution.warmup._is_compiled", lambda part: False)
     seconds = {part: each for part, (_, _, each) in _PARTS.items()}
     said = announcement(verb)
-    assert re.fullmatch(rf"compiling for the first run of `{verb}`: about \d+ s, only once", said)
+    assert re.fullmatch(r"compiling code this run needs: about \d+ s; later runs skip this", said)
     assert len(f"ibidem: {said}") <= 80
     (shown,) = re.findall(r"about (\d+) s", said)
     assert int(shown) <= sum(seconds[part] for part in _NEEDED[verb])
@@ -199,6 +199,14 @@ def test_lines_lose_no_word(lines: Sequence[str], width: int) -> None:
     assert list(fit_lines(lines, None)) == list(lines)
     for line in fitted:
         assert cell_len(line) <= width or len(line.split()) <= 1
+
+
+def test_blanks_within_a_name_stay() -> None:
+    line = "  two documents have the id my  old\u00a0 essay.txt, which is   one too many for a list of names all different"
+    first, second = fit_lines([line], 70)
+    assert line == f"{first} {second.lstrip()}"
+    assert "my  old\u00a0 essay.txt" in first
+    assert list(fit_lines([" " * 80], 70)) == [""]
 
 
 @given(WORDS, st.integers(3, 60))
@@ -254,3 +262,25 @@ def test_a_table_that_is_too_wide_becomes_lines_of_names_and_values() -> None:
     assert list(table_lines(rows, None, align_left=1)) == ["     precision  recall", "all       0.50    0.25"]
     assert list(table_lines(rows, 22, align_left=1)) == list(table_lines(rows, None, align_left=1))
     assert list(table_lines(rows, 21, align_left=1)) == ["all: precision 0.50,", "  recall 0.25"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "find absent.txt -o out",
+        "cluster absent.txt -o out",
+        "dedup absent.txt -o out",
+        "tune absent.txt",
+        "compare absent.txt gone.txt",
+        "find a.txt --against absent.txt -o out",
+    ],
+)
+def test_compiling_is_not_announced_for_inputs_that_are_not_there(
+    run: Run, arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ibidem.execution.warmup._is_compiled", lambda part: False)
+    (tmp_path / "a.txt").write_text("A few words of text.", "utf-8")
+    answer = run(*arguments.split())
+    assert answer.code == 3
+    assert "absent.txt" in answer.err
+    assert "ibidem: compiling" not in answer.err

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.config import DocumentsConfig
-from ibidem.errors import KnownIdError
+from ibidem.errors import KnownIdError, SkippedRecordsError
 from ibidem.formats import describe_inputs, read_batches
+from ibidem.formats.file_names import printable, printable_path
 from ibidem.formats.inputs import resolve, resolve_inputs
 from ibidem.model import Skipped
 
@@ -146,3 +147,24 @@ def test_an_index_takes_a_file_for_the_same_however_it_is_named(project: Path) -
                 index.add(again)
         assert index.add(project / "essays/b.txt", replace=True) == 1
         assert len(index) == 3
+
+
+@pytest.mark.skipif(os.sep == "\\", reason="names contain no backslash here")
+@given(st.lists(st.text(st.sampled_from("\\\nnxu0a\x1b\udce9"), min_size=1, max_size=6), unique=True, max_size=8))
+def test_two_names_are_never_shown_alike(names: list[str]) -> None:
+    shown = [printable_path(name) for name in names]
+    assert len(set(shown)) == len(names)
+    assert shown == [printable(name) for name in shown]
+
+
+@pytest.mark.skipif(os.sep == "\\", reason="names contain no backslash here")
+def test_a_line_break_is_told_from_its_escape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("n\nl.txt", "n\\nl.txt", "a\\b.txt"):
+        (tmp_path / name).write_text("words")
+    assert sorted(ids(".")) == ["a\\b.txt", "n\\\\nl.txt", "n\\nl.txt"]
+
+
+def test_a_file_given_twice_is_to_be_given_once(project: Path) -> None:
+    with pytest.raises(SkippedRecordsError, match=r"given more than once.*\nGive it once, or run without strict=True"):
+        ibidem.find(["essays", "essays/a.txt"], strict=True)

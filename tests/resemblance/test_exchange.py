@@ -22,7 +22,7 @@ from ibidem.execution.progress import Progress
 from ibidem.formats import read_batches
 from ibidem.pipeline import cluster_documents, remove_duplicates
 from ibidem.resemblance.exchange import shingle_pairs
-from tests.cluster_twins import limits, records, shingle_sizes, word_lists
+from tests.cluster_twins import WORDS, limits, records, shingle_sizes, word_lists
 from tests.memory_flow import MemoryFlow
 from tests.texts import documents, text, word
 
@@ -293,7 +293,29 @@ def test_ids_and_sides() -> None:
         cluster_documents(MemoryFlow(2, layout=more), batches, config, Progress(), None, removing=True)
 
 
-@pytest.mark.parametrize("method", ["pairs", "simhash", "imatch", "spotsigs"])
+@settings(max_examples=40, deadline=None)
+@given(
+    word_lists(), limits, most_documents, st.booleans(), st.booleans(), seeds,
+    st.sampled_from(
+        [
+            {},
+            {"antecedents": "2"},
+            {"antecedents": "3", "spot_stop_words": "2", "spot_short_chains": True},
+            {"antecedents": f"{WORDS[0]},{WORDS[1]}", "spot_chain": 1, "stop_words": WORDS[2]},
+            {"word_counts": {"*": 9, WORDS[0]: 5, WORDS[1]: (4, 12), WORDS[2]: 3}, "antecedents": "2", "spot_chain": 1},
+        ]
+    ),
+)  # fmt: skip
+def test_spots_of_documents_are_those_of_one_machine(
+    words: list[list[str]], limit: str, most: int, verify: bool, in_order: bool, seed: int, spots: dict[str, Any]
+) -> None:
+    call: dict[str, Any] = {"min_similarity": limit, "shingle_size": 2, "max_shingle_documents": most, "method": "spotsigs"}
+    call |= {"verify": verify or in_order, "measure": "order" if in_order else "resemblance", **spots}
+    check_equal(records(words), seed=seed, **call)
+    check_equal(records(words[:2]), records(words[2:], "r") or None, seed=seed, n_partitions=(3,), **call)
+
+
+@pytest.mark.parametrize("method", ["pairs", "simhash", "imatch"])
 def test_methods_that_are_for_one_machine(method: str) -> None:
-    with pytest.raises(SettingsError, match=f'method="{method}".*join, shingling, minhash'):
+    with pytest.raises(SettingsError, match=f'method="{method}".*join, shingling, minhash, spotsigs'):
         clustered_apart(documents(text(1)), method=method)

@@ -153,3 +153,65 @@ def test_what_cannot_be_given_back_is_said(tmp_path: Path) -> None:
         assert files.keep_mask.tolist() == [True, False]
         with pytest.raises(UsageError, match=r"the inputs are files.*\nUse write\(folder\)"):
             files.cleaned()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_dataset_stores_its_rows_and_not_what_a_transform_shows_of_them(level: str) -> None:
+    datasets = pytest.importorskip("datasets")
+    stored = TABLES["dataset"](RECORDS)
+
+    def shout(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        return {"text": [str(each).upper() for each in batch["text"]], "n": [-each for each in batch["n"]]}
+
+    for shown in (stored.with_transform(shout), stored.with_format("numpy", columns=["n"])):
+        for inputs in (shown, datasets.DatasetDict({"train": shown})):
+            cleaned = ibidem.dedup(inputs, **LEVELS[level]).cleaned()
+            cleaned = cleaned["train"] if inputs is not shown else cleaned
+            assert rows_of(cleaned.with_format(None)) == expected(level, RECORDS)
+            assert cleaned.format == shown.format
+    assert next(iter(ibidem.dedup(stored.with_transform(shout), **LEVELS[level]).cleaned()["n"])) == -1
+
+
+@pytest.mark.parametrize("mark_only", [False, True])
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_dataset_that_is_a_stream_keeps_its_features_and_its_format(level: str, mark_only: bool) -> None:
+    pytest.importorskip("datasets")
+    stored = TABLES["dataset"](RECORDS)
+    stream = stored.to_iterable_dataset().with_format("numpy")
+    cleaned = ibidem.dedup(stream, mark_only=mark_only, **LEVELS[level]).cleaned()
+    assert cleaned.features is not None
+    assert {name: cleaned.features[name] for name in stored.features} == dict(stored.features)
+    assert isinstance(next(iter(cleaned))["n"], (np.ndarray, np.integer))
+    rows = [{name: row[name] for name in RECORDS[0]} for row in cleaned.with_format(None)]
+    assert rows == (RECORDS if mark_only else expected(level, RECORDS))
+    if mark_only:
+        assert all("ibidem_" in name for name in set(cleaned.features) - set(stored.features))
+        assert set(cleaned.features) == set(next(iter(cleaned)))
+
+
+def test_columns_keep_their_types_where_texts_are_cut() -> None:
+    polars = pytest.importorskip("polars")
+    pandas = pytest.importorskip("pandas")
+    texts = [LONG, f"{text(7)} {LONG}", LONG]
+    stay = [LONG, f"{text(7)} "]
+    stored, stored_stay = [each.encode() for each in texts], [each.encode() for each in stay]
+    groups = polars.Series(["x", "y", "x"], dtype=polars.Categorical)
+    frame = polars.DataFrame({"text": polars.Series(texts, dtype=polars.Categorical), "group": groups})
+    cleaned = ibidem.dedup(frame, level="sentence").cleaned()
+    assert (cleaned["text"].to_list(), cleaned.schema) == (stay, frame.schema)
+    assert ibidem.dedup(polars.DataFrame({"text": stored}), level="sentence").cleaned()["text"].to_list() == stored_stay
+    fixed = polars.Series("text", texts, dtype=polars.Enum(texts[:2]))
+    for inputs in (fixed, fixed.to_frame()):
+        with pytest.raises(InputError, match=r"is an Enum, which cannot contain a text that was cut\nCast it to String"):
+            ibidem.dedup(inputs, level="sentence").cleaned()
+    assert ibidem.dedup(pandas.DataFrame({"text": stored}), level="sentence").cleaned()["text"].tolist() == stored_stay
+    kept = ibidem.dedup(pandas.DataFrame({"text": pandas.Series(texts, dtype="category")}), level="sentence").cleaned()
+    assert (kept["text"].tolist(), str(kept["text"].dtype)) == (stay, "category")
+
+
+def test_tables_that_cannot_be_read_are_refused_in_words() -> None:
+    with pytest.raises(InputError, match="contain no documents"):
+        ibidem.find(pa.chunked_array([], pa.struct([("text", pa.string())])))
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InputError, match="the frame has several columns 'n'"):
+        ibidem.find(pandas.DataFrame([[1, 2, LONG]], columns=["n", "n", "text"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibidem.columns.sets import HashSets
 from ibidem.config import SIGNATURES, SignaturesConfig
 from ibidem.signatures import (
     KeySignature,
@@ -30,6 +32,8 @@ VOCABULARY = [word(37 * i) for i in range(12)]
 WORDS = st.one_of(st.sampled_from(VOCABULARY[:3]), st.sampled_from(VOCABULARY))
 SENTENCES = st.lists(WORDS, min_size=1, max_size=9).map(tuple)
 CORPORA = st.lists(st.lists(SENTENCES, min_size=0, max_size=4), min_size=1, max_size=14).map(Corpus).filter(lambda c: c.types)
+STOPS = st.sets(st.sampled_from([*VOCABULARY, "nowhere"]), max_size=4)
+CHAINS = st.tuples(st.integers(1, 3), st.integers(1, 3), st.booleans())  # distance, words, whether short ones count
 
 
 def config(**settings: object) -> SignaturesConfig:
@@ -65,12 +69,14 @@ def test_shingles_are_words_in_a_row(corpus: Corpus, size: int, paper: bool) -> 
 
 
 @settings(max_examples=300, deadline=None)
-@given(CORPORA, st.sampled_from([0.0, 0.1, 0.3, 0.47]), st.sampled_from([0.47, 0.7, 0.9, 1.0]), st.booleans())
-def test_imatch_is_the_distinct_words_within_the_range(corpus: Corpus, low: float, high: float, paper: bool) -> None:
+@given(CORPORA, st.sampled_from([0.0, 0.1, 0.3, 0.47]), st.sampled_from([0.47, 0.7, 0.9, 1.0]), st.booleans(), STOPS)
+def test_imatch_is_the_distinct_words_within_the_range(
+    corpus: Corpus, low: float, high: float, paper: bool, stops: set[str]
+) -> None:
     tokens = corpus.tokens()
     wanted = config(min_idf=low, max_idf=high, paper=paper)
-    keys = load_signature("imatch").key(tokens, corpus.vocabulary(tokens), wanted)  # type: ignore[union-attr]
-    assert twins.same_keys(keys, [twins.imatch(words, corpus, low, high, paper) for words in corpus.types])
+    keys = load_signature("imatch").key(tokens, corpus.vocabulary(tokens, stops), wanted)  # type: ignore[union-attr]
+    assert twins.same_keys(keys, [twins.imatch(words, corpus, low, high, paper, stops) for words in corpus.types])
 
 
 def test_imatch_without_a_word_is_nothing_and_on_paper_all_the_same() -> None:
@@ -87,12 +93,14 @@ def test_imatch_without_a_word_is_nothing_and_on_paper_all_the_same() -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(CORPORA, st.sampled_from(["0", "0.2", "0.5", "0.6", "1"]), st.booleans())
-def test_fingerprint_is_the_sorted_words_without_the_common_ones(corpus: Corpus, share: str, paper: bool) -> None:
+@given(CORPORA, st.sampled_from(["0", "0.2", "0.5", "0.6", "1"]), st.booleans(), STOPS)
+def test_fingerprint_is_the_sorted_words_without_the_common_ones(
+    corpus: Corpus, share: str, paper: bool, stops: set[str]
+) -> None:
     tokens = corpus.tokens()
     wanted = config(max_document_share=float(share), paper=paper)
-    keys = load_signature("fingerprint").key(tokens, corpus.vocabulary(tokens), wanted)  # type: ignore[union-attr]
-    assert twins.same_keys(keys, [twins.fingerprint(words, corpus, Fraction(share), paper) for words in corpus.types])
+    keys = load_signature("fingerprint").key(tokens, corpus.vocabulary(tokens, stops), wanted)  # type: ignore[union-attr]
+    assert twins.same_keys(keys, [twins.fingerprint(words, corpus, Fraction(share), paper, stops) for words in corpus.types])
 
 
 def test_fingerprint_keeps_repeats_and_forgets_the_order() -> None:
@@ -109,14 +117,34 @@ def test_the_share_of_a_fingerprint_is_inclusive() -> None:
     assert FINGERPRINT.key(tokens, vocabulary, config(max_document_share=0.58))[0] != 0
 
 
-@settings(max_examples=250, deadline=None)
-@given(CORPORA, st.integers(0, 13), st.integers(1, 3), st.integers(1, 3))
-def test_spots_of_the_most_frequent_words(corpus: Corpus, count: int, distance: int, chain: int) -> None:
+def spots_of(corpus: Corpus, wanted: SignaturesConfig, stops: Iterable[str] = ()) -> HashSets:
     tokens = corpus.tokens()
-    wanted = config(antecedents=str(count), spot_distance=distance, spot_chain=chain)
-    sets = load_signature("spotsigs").hashes(tokens, corpus.vocabulary(tokens), wanted)  # type: ignore[union-attr]
+    return load_signature("spotsigs").hashes(tokens, corpus.vocabulary(tokens, stops), wanted)  # type: ignore[union-attr]
+
+
+@settings(max_examples=250, deadline=None)
+@given(CORPORA, st.integers(0, 13), CHAINS, STOPS)
+def test_spots_of_the_most_frequent_words(corpus: Corpus, count: int, chains: tuple[int, int, bool], stops: set[str]) -> None:
+    distance, chain, short = chains
+    wanted = config(antecedents=str(count), spot_distance=distance, spot_chain=chain, spot_short_chains=short)
     antecedents = twins.most_frequent(corpus, count)
-    assert twins.same_sets(sets, [twins.spots(words, antecedents, distance, chain) for words in corpus.types])
+    expected = [twins.spots(words, antecedents, distance, chain, stops, short) for words in corpus.types]
+    assert twins.same_sets(spots_of(corpus, wanted, stops), expected)
+
+
+@settings(max_examples=200, deadline=None)
+@given(CORPORA, st.integers(0, 13), st.integers(0, 13), CHAINS)
+def test_chains_skip_the_most_frequent_words_whatever_begins_spots(
+    corpus: Corpus, count: int, n_skipped: int, chains: tuple[int, int, bool]
+) -> None:
+    distance, chain, short = chains
+    wanted = config(
+        antecedents=str(count), spot_stop_words=str(n_skipped),
+        spot_distance=distance, spot_chain=chain, spot_short_chains=short,
+    )  # fmt: skip
+    antecedents, skipped = (twins.most_frequent(corpus, n) for n in (count, n_skipped))
+    expected = [twins.spots(words, antecedents, distance, chain, skipped, short) for words in corpus.types]
+    assert twins.same_sets(spots_of(corpus, wanted, ["nowhere"]), expected)
 
 
 @settings(max_examples=150, deadline=None)
@@ -128,19 +156,35 @@ def test_spots_of_the_most_frequent_words(corpus: Corpus, count: int, distance: 
     st.sampled_from([" ", ",", ", "]),
 )
 def test_spots_of_listed_words(corpus: Corpus, listed: set[str], distance: int, chain: int, comma: str) -> None:
-    tokens = corpus.tokens()
     wanted = config(antecedents=comma.join(sorted(listed)).upper(), spot_distance=distance, spot_chain=chain)
-    sets = load_signature("spotsigs").hashes(tokens, corpus.vocabulary(tokens), wanted)  # type: ignore[union-attr]
-    assert twins.same_sets(sets, [twins.spots(words, listed, distance, chain) for words in corpus.types])
+    expected = [twins.spots(words, listed, distance, chain) for words in corpus.types]
+    assert twins.same_sets(spots_of(corpus, wanted), expected)
 
 
-@settings(max_examples=200, deadline=None)
-@given(CORPORA, st.integers(1, 2), st.integers(1, 2))
-def test_spots_of_as_many_words_as_give_most(corpus: Corpus, distance: int, chain: int) -> None:
-    tokens = corpus.tokens()
-    wanted = config(antecedents="auto", spot_distance=distance, spot_chain=chain)
-    sets = load_signature("spotsigs").hashes(tokens, corpus.vocabulary(tokens), wanted)  # type: ignore[union-attr]
-    assert twins.same_sets(sets, twins.auto_spots(corpus, distance, chain))
+@settings(max_examples=150, deadline=None)
+@given(CORPORA, CHAINS, STOPS, st.integers(0, 12), st.integers(0, 12))
+def test_more_antecedents_give_more_spots(
+    corpus: Corpus, chains: tuple[int, int, bool], stops: set[str], fewer: int, more: int
+) -> None:
+    distance, chain, short = chains
+    fewer, more = sorted((fewer, more))
+    few, many = (
+        config(antecedents=str(n), spot_distance=distance, spot_chain=chain, spot_short_chains=short) for n in (fewer, more)
+    )
+    for t in range(len(corpus.types)):
+        some, all_of_them = (spots_of(corpus, wanted, stops) for wanted in (few, many))
+        assert set(_set(some, t)) <= set(_set(all_of_them, t))
+
+
+def test_by_default_every_word_begins_a_spot() -> None:
+    corpus = Corpus([[tuple(VOCABULARY[:5])], [tuple(VOCABULARY[3:9])]])
+    expected = [twins.spots(words, set(words), 1, 2) for words in corpus.types]
+    assert [len(spots) for spots in expected] == [3, 4]
+    assert twins.same_sets(spots_of(corpus, config()), expected)
+
+
+def _set(sets: HashSets, t: int) -> list[int]:
+    return sets.hashes[sets.first[t] : sets.first[t + 1]].tolist()
 
 
 def test_the_choice_of_antecedents_does_not_depend_on_the_order_of_documents() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Set
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -33,9 +34,10 @@ class Corpus:
     def tokens(self) -> TypeTokens:
         return tokens_of(self.types)
 
-    def vocabulary(self, tokens: TypeTokens) -> Vocabulary:
+    def vocabulary(self, tokens: TypeTokens, stops: Iterable[str] = ()) -> Vocabulary:
         of_sentence, document = np.array(self.of_sentence, np.int32), np.array(self.document, np.int32)
-        return count_vocabulary(tokens, of_sentence, document, self.n_documents)
+        counted = count_vocabulary(tokens, of_sentence, document, self.n_documents)
+        return replace(counted, stops=np.array([hash_of(word) for word in stops], np.uint64))
 
 
 def tokens_of(types: Sequence[Words]) -> TypeTokens:
@@ -71,46 +73,34 @@ def shingles(words: Words, size: int, paper: bool) -> list[Words]:
     return [words[i : i + size] for i in range(len(words) - size + 1)]
 
 
-def imatch(words: Words, corpus: Corpus, low: float, high: float, paper: bool) -> frozenset[str] | None:
+def imatch(
+    words: Words, corpus: Corpus, low: float, high: float, paper: bool, stops: Set[str] = frozenset()
+) -> frozenset[str] | None:
     def idf(word: str) -> float:
         if corpus.n_documents < 2:
             return 1.0
         return math.log(corpus.n_documents / corpus.document_counts[word]) / math.log(corpus.n_documents)
 
-    kept = frozenset(word for word in words if low - 1e-12 <= idf(word) <= high + 1e-12)
+    kept = frozenset(word for word in words if low - 1e-12 <= idf(word) <= high + 1e-12 and word not in stops)
     return kept if kept or paper else None
 
 
-def fingerprint(words: Words, corpus: Corpus, share: Fraction, paper: bool) -> Words | None:
+def fingerprint(words: Words, corpus: Corpus, share: Fraction, paper: bool, stops: Set[str] = frozenset()) -> Words | None:
     most = share * corpus.n_documents if paper else max(share * corpus.n_documents, 10)
-    return tuple(sorted(word for word in words if corpus.document_counts[word] <= most)) or None
+    return tuple(sorted(word for word in words if corpus.document_counts[word] <= most and word not in stops)) or None
 
 
 def most_frequent(corpus: Corpus, count: int) -> set[str]:
     return set(sorted(corpus.counts, key=lambda word: (-corpus.counts[word], hash_of(word)))[:count])
 
 
-def spots(words: Words, antecedents: set[str], distance: int, chain: int) -> list[Words]:
+def spots(
+    words: Words, antecedents: Set[str], distance: int, chain: int, skipped: Set[str] = frozenset(), short: bool = False
+) -> list[Words]:
     found = []
     for i, word in enumerate(words):
-        content = [other for other in words[i + 1 :] if other not in antecedents]
+        content = [other for other in words[i + 1 :] if other not in skipped]
         links = content[distance - 1 :: distance][:chain]
-        if word in antecedents and len(links) == chain:
+        if word in antecedents and len(links) >= (1 if short else chain):
             found.append((word, *links))
     return found
-
-
-def auto_spots(corpus: Corpus, distance: int, chain: int) -> list[list[Words]]:
-    """Antecedents are doubled from five on while that gives more spots."""
-
-    def with_count(count: int) -> list[list[Words]]:
-        antecedents = most_frequent(corpus, count)
-        return [spots(words, antecedents, distance, chain) for words in corpus.types]
-
-    count, best = 10, with_count(5)
-    while count < len(corpus.counts):
-        more = with_count(count)
-        if sum(map(len, more)) <= sum(map(len, best)):
-            break
-        count, best = 2 * count, more
-    return best

@@ -78,7 +78,7 @@ def passage(text_a: str, text_b: str, a: tuple[int, int], b: tuple[int, int]) ->
 
 def test_texts_are_shown_whole_and_what_differs_is_marked() -> None:
     a, b = "Before. One two three four. After.", "One two 3 four"
-    page = Page(comparison_page([passage(a, b, (8, 27), (0, 14))], "left.txt", "right.txt", a, b))
+    page = Page(comparison_page([passage(a, b, (8, 27), (0, 14))], "left.txt", "right.txt", a, b, 25))
     assert page.texts == {"a": a, "b": b}
     assert page.marked == [
         ("a", "mark", "One two "), ("a", "del", "three"), ("a", "mark", " four."),
@@ -94,8 +94,8 @@ def test_texts_are_shown_whole_and_what_differs_is_marked() -> None:
 
 
 def test_nothing_shared_is_said() -> None:
-    page = comparison_page([], "left.txt", "right.txt", "one", "two")
-    assert "left.txt and right.txt share no passage" in page
+    page = comparison_page([], "left.txt", "right.txt", "one", "two", 25)
+    assert "left.txt and right.txt share no passage of 25 words or more" in page
     assert Page(page).marked == []
     assert "<nav" not in page
 
@@ -103,10 +103,10 @@ def test_nothing_shared_is_said() -> None:
 @pytest.mark.parametrize("hostile", HOSTILE)
 @pytest.mark.parametrize("where", ["text", "name", "both"])
 def test_texts_and_names_are_shown_and_never_carried_out(hostile: str, where: str) -> None:
-    plain = Page(comparison_page([passage("one", "one", (0, 3), (0, 3))], "name", "name", "one", "one"))
+    plain = Page(comparison_page([passage("one", "one", (0, 3), (0, 3))], "name", "name", "one", "one", 25))
     text = f"one {hostile} two" if where != "name" else "one"
     name = f"a{hostile}b" if where != "text" else "name"
-    page = comparison_page([passage(text, text, (0, len(text)), (0, len(text)))], name, name, text, text)
+    page = comparison_page([passage(text, text, (0, len(text)), (0, len(text)))], name, name, text, text, 25)
     read = Page(page)
     assert read.texts["a"] == read.texts["b"] == harmless(text)
     assert [tag for tag, _ in read.tags] == [tag for tag, _ in plain.tags]
@@ -116,7 +116,7 @@ def test_texts_and_names_are_shown_and_never_carried_out(hostile: str, where: st
 
 
 def test_the_page_asks_for_nothing_and_runs_its_own_script_only() -> None:
-    page = comparison_page([passage("one", "one", (0, 3), (0, 3))], "a", "b", "one", "one")
+    page = comparison_page([passage("one", "one", (0, 3), (0, 3))], "a", "b", "one", "one", 25)
     read = Page(page)
     (policy,) = [attrs["content"] for tag, attrs in read.tags if attrs.get("http-equiv") == "Content-Security-Policy"]
     assert policy is not None
@@ -136,13 +136,13 @@ def test_the_page_asks_for_nothing_and_runs_its_own_script_only() -> None:
 def test_a_passage_inside_another_is_seen() -> None:
     text = "one two three four five six"
     outer, inner = passage(text, text, (0, 27), (0, 27)), passage(text, text, (8, 18), (8, 18))
-    read = Page(comparison_page([outer, inner], "a", "b", text, text))
+    read = Page(comparison_page([outer, inner], "a", "b", text, text, 25))
     assert [text for side, _, text in read.marked if side == "a"] == ["one two ", "three four", " five six"]
     marks = [attrs for tag, attrs in read.tags if tag == "mark"][:3]
     assert [attrs["data-in"] for attrs in marks] == ["1", "2", "1"]
     assert marks[1]["title"] == "also in passage 1"
-    assert "striped" in comparison_page([outer, inner], "a", "b", text, text)
-    assert "striped" not in comparison_page([outer], "a", "b", text, text)
+    assert "striped" in comparison_page([outer, inner], "a", "b", text, text, 25)
+    assert "striped" not in comparison_page([outer], "a", "b", text, text, 25)
 
 
 @st.composite
@@ -161,7 +161,7 @@ def compared(draw: st.DrawFn) -> tuple[str, str, list[Passage]]:
 @given(compared())
 def test_any_passages_leave_the_texts_whole(case: tuple[str, str, list[Passage]]) -> None:
     a, b, passages = case
-    read = Page(comparison_page(passages, "a", "b", a, b))
+    read = Page(comparison_page(passages, "a", "b", a, b, 25))
     assert read.texts == {"a": harmless(a), "b": harmless(b)}
     ids = [attrs["id"] for _, attrs in read.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
@@ -181,7 +181,7 @@ def test_every_hue_is_told_apart_from_its_letters() -> None:
         low, high = sorted((luminance(one), luminance(other)))
         return (high + 0.05) / (low + 0.05)
 
-    style = Page(comparison_page([], "a", "b", "one", "two")).styles[0]
+    style = Page(comparison_page([], "a", "b", "one", "two", 25)).styles[0]
     light, dark = style.split("@media (prefers-color-scheme:dark)")
     dark = dark.split("@media print")[0]
     for part in (light, dark):

@@ -53,7 +53,7 @@ def test_a_report_lies_beside_the_results(run: Run, out: Path) -> None:
 def test_another_place_another_name_and_fewer_pairs(run: Run, out: Path, tmp_path: Path) -> None:
     before = names(out)
     answer = run("report", "out", "-o", "page.html", "--title", "Who <b>wrote</b> what", "--max-pairs", "1")
-    said(answer, 0, "report: page.html", "further pairs: this page shows the 1 most telling of 3", "`ibidem serve` shows all")
+    said(answer, 0, "report: page.html", "further pairs: this page shows the 1 strongest of 3", "`ibidem serve` shows all")
     data = data_of(tmp_path / "page.html")
     assert data["summary"]["title"] == "Who <b>wrote</b> what"
     assert len(data["pairs"]) == 1
@@ -124,6 +124,37 @@ def test_documents_of_several_inputs_that_have_moved(run: Run, tmp_path: Path, p
     said(answer, 0)
     assert "cannot be found" not in answer.err
     assert shown_texts(tmp_path / "out/report.html") == ALL_TEXTS
+
+
+def found_in_twins(run: Run, tmp_path: Path, times: tuple[int, int]) -> None:
+    """Make two files of the same name and size in two folders, results about them, and move both to other folders."""
+    first, second = "Alice wrote this at the sea.", "Bobby wrote this on a train."
+    contents = {"a/1.txt": f"{first} {text(1, 2, 3)}", "b/1.txt": f"{text(1, 2, 3)} {second}"}
+    for (name, content), time in zip(contents.items(), times, strict=True):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(content, "utf-8")
+        os.utime(tmp_path / name, (time, time))
+    said(run("find", "a", "b", "-o", "out", "-q"), 0)
+    (tmp_path / "moved").mkdir()
+    os.rename(tmp_path / "a", tmp_path / "moved/y")
+    os.rename(tmp_path / "b", tmp_path / "moved/x")
+
+
+def test_a_moved_file_is_told_from_its_twin_by_its_time(run: Run, tmp_path: Path) -> None:
+    found_in_twins(run, tmp_path, (1_700_000_000, 1_700_000_100))
+    said(run("report", "out", "--documents", "moved"), 0)
+    data = data_of(tmp_path / "out/report.html")
+    names = {document["document"]: document["id"] for pair in data["pairs"] for document in (pair["a"], pair["b"])}
+    whole = {names[int(number)]: json.dumps(told["segments"]) for number, told in data["texts"].items()}
+    assert ["Alice" in whole["a/1.txt"], "Bobby" in whole["b/1.txt"]] == [True, True]
+
+
+def test_a_text_never_appears_under_the_id_of_its_twin(run: Run, tmp_path: Path) -> None:
+    found_in_twins(run, tmp_path, (1_700_000_000, 1_700_000_000))
+    said(run("report", "out", "--documents", "moved"), 0, "none of the documents of this run is in moved")
+    assert not shown_texts(tmp_path / "out/report.html")
+    said(run("report", "out", "--documents", "moved/x"), 0, "none of the documents of this run is in moved/x")
+    assert not shown_texts(tmp_path / "out/report.html")
 
 
 def test_results_that_moved_together_with_their_inputs(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +277,7 @@ def test_find_and_report_at_once(run: Run, tmp_path: Path) -> None:
         told["summary"].pop("made")
     assert later == data
     # Another run takes it away.
-    said(run("find", news, "-o", "found", "--overwrite"), 0, "look at them: ibidem report found")
+    said(run("find", news, "-o", "found", "--overwrite"), 0, "to view: ibidem report found")
     assert "report.html" not in names(tmp_path / "found")
 
 

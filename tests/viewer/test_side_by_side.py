@@ -28,7 +28,7 @@ def shown(
 ) -> str:
     file = io.StringIO()
     console = Console(file=file, width=width, markup=False, highlight=False, emoji=False, **settings)  # type: ignore[arg-type]
-    print_side_by_side(console, passages, *names, 200, 100, full)
+    print_side_by_side(console, passages, *names, 200, 100, 25, full)
     return file.getvalue()
 
 
@@ -94,7 +94,7 @@ def test_long_equal_stretches_are_cut_down_unless_all_is_wanted() -> None:
 
 
 def test_nothing_shared_is_said() -> None:
-    assert shown().startswith("a.txt and b.txt share no passage (")
+    assert shown().startswith("a.txt and b.txt share no passage of 25 words or more;")
 
 
 @given(st.text(st.sampled_from("ab .\n[]{}+-\x00\x07\x1b\x9b\x7f\x85\u2028\u202e\u2066"), max_size=60), st.text(max_size=30))

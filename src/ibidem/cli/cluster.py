@@ -71,7 +71,7 @@ def cluster(
         say(["ibidem: pairs are not verified: similarities are estimates, and some pairs may not be duplicates"])
     with (
         output_occupied(output, config) as config,
-        kernels_compiled("cluster", config, quiet),
+        kernels_compiled("cluster", config, [*inputs, *references], quiet),
         open_result(cluster_in, inputs, references, config, progress, quiet, output, plan=plan) as (result, _),
     ):
         summary = summarise_clusters(result, output, screen_width(sys.stderr))

@@ -64,7 +64,7 @@ def compare(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Align two texts closely and show what differs, or do so for many pairs.
+    """Align two texts, or many pairs, word by word and show the differences.
 
     INPUT is two files, A and B, with one text each. With --pairs, it is documents
     as for `ibidem find`; every listed pair of ids is compared.
@@ -81,7 +81,7 @@ def compare(
         from ibidem.cli.runs import kernels_compiled
         from ibidem.cli.two_texts import compare_two
 
-    with kernels_compiled("compare", config, quiet, aside=True):
+    with kernels_compiled("compare", config, inputs, quiet, aside=True):
         if pairs is not None:
             _compare_listed(inputs, pairs, output, config, progress, quiet)
         else:
@@ -128,4 +128,5 @@ def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Con
         return
     read = many(result.counts["documents"], "document")
     say([f"{read}, {many(result.n_pairs, 'pair')}, {many(len(result), 'passage')}", *skipped_lines(result.skipped)])
-    say([f"results: {output}", *look_at(output, screen_width(sys.stderr)), *unknown_files_lines(result.skipped)])
+    shown = look_at(output, screen_width(sys.stderr)) if len(result) else ()
+    say([f"results: {output}", *shown, *unknown_files_lines(result.skipped)])

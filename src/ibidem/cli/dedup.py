@@ -92,7 +92,7 @@ def dedup(
         if output is not None:
             config = stack.enter_context(folder_occupied(output, config))
         check_cleaning(paths, output, config)
-        stack.enter_context(kernels_compiled("dedup", config, quiet))
+        stack.enter_context(kernels_compiled("dedup", config, [*paths, *references], quiet))
         result, display = stack.enter_context(open_result(dedup_in, paths, references, config, progress, quiet, plan=plan))
         if output is not None:
             with display.stage("writing", input_size(paths)):

@@ -34,6 +34,7 @@ STAGES = {
     "clusters": ("forming clusters", "documents"),
     "cuts": ("choosing cuts", "sentences"),
     "trials": ("trying samples", "documents"),
+    "words": ("counting words", "documents"),
     "writing": ("writing results", "documents"),
     "report": ("writing the report", "documents"),
     "reading": ("reading results", ""),

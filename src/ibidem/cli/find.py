@@ -63,7 +63,7 @@ def find(
 
     with (
         output_occupied(output, config) as config,
-        kernels_compiled("find", config, quiet, aside=True),
+        kernels_compiled("find", config, [*inputs, *references], quiet, aside=True),
         open_result(find_in, inputs, references, config, progress, quiet, output) as (result, display),
     ):
         if report:

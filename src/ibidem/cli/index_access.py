@@ -17,6 +17,7 @@ from ibidem.formats.inputs import given_names
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.index.answers import QueryResult
 from ibidem.index.index import Index
+from ibidem.index.search import radius_note
 from ibidem.model import Skipped
 from ibidem.results.summary import skipped_lines, unknown_files_lines
 from ibidem.results.table_files import describe_run, write_result
@@ -46,6 +47,7 @@ def look_up(
     with display.stage("looking up", None if with_texts else n_bytes):
         if not with_texts:
             result = index.query(list(inputs), passages=passages)
+            _tell_notes(result.notes, quiet)
             say([] if quiet else [f"ibidem: {notice}" for notice in index.notices])
             return result, (), result.skipped
         # Read here and not by the query, which does not keep the texts: they are shown.
@@ -56,7 +58,20 @@ def look_up(
             raise NoDocumentsError(message, skipped.explain())
         display.add_documents(len(documents))
         result = index.query(documents, passages=passages, html=False, main_content=False)
+        _tell_notes(result.notes, quiet)
         return result, [document.text for document in documents], skipped.records
+
+
+def _tell_notes(notes: Sequence[str], quiet: bool) -> None:
+    say([] if quiet else [f"ibidem: {note}" for note in notes])
+
+
+def tell_of_radius(index: Index, quiet: bool) -> None:
+    """Say for which sentences of a stream the bits search cannot keep its promise: these are not known yet."""
+    settings = index.config.index
+    longest = index.info()["bits"]["longest_sentence"] if settings.search_engine == "bits" else None
+    if longest is not None and longest < index.config.sentences.max_sentence_words:
+        _tell_notes([radius_note(longest, settings.max_false_positive)], quiet)
 
 
 def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], display: Progress) -> None:

@@ -109,7 +109,7 @@ def same_texts_lines(same_texts: Mapping[str, str]) -> Iterator[str]:
     """Yield lines that say how many documents were added whose text is in the index under another id, and which."""
     if same_texts:
         have = "has" if len(same_texts) == 1 else "have"
-        yield f"{many(len(same_texts), 'document')} {have} the same text as one already in the index under another id:"
+        yield f"{many(len(same_texts), 'document')} {have} the same text as another document in the index:"
         for new, known in islice(same_texts.items(), _SAME_TEXTS_SHOWN):
             yield f"  {new} = {known}"
         if len(same_texts) > _SAME_TEXTS_SHOWN:
@@ -119,7 +119,8 @@ def same_texts_lines(same_texts: Mapping[str, str]) -> Iterator[str]:
 def _appearing(n_known: int, n_sentences: int) -> str:
     """Say how many sentences of a document are in the index."""
     if not n_known:
-        return f"none of {many(n_sentences, 'sentence')} in the index" if n_sentences else "no sentences"
+        appear = "appears" if n_sentences == 1 else "appear"
+        return f"none of its {many(n_sentences, 'sentence')} {appear} in the index" if n_sentences else "no sentences"
     share = 100 * n_known / n_sentences
     percent = f"{int(share)} %" if share >= 1 else "less than 1 %"  # never 100 % of less than all
     appear = "appears" if n_known == 1 else "appear"
@@ -152,7 +153,7 @@ def _json(record: dict[str, Any]) -> str:
 def _sources(sources: Sequence[Source], width: int | None) -> Iterator[str]:
     more = f" and {len(sources) - _SOURCES_SHOWN:,} more" if len(sources) > _SOURCES_SHOWN else ""
     form = ", ".join(f"{{}} ({many(source.n_sentences, 'sentence')})" for source in sources[:_SOURCES_SHOWN])
-    yield from with_names((f"  most in: {form}{more}",), [source.id for source in sources[:_SOURCES_SHOWN]], width)
+    yield from with_names((f"  mostly from: {form}{more}",), [source.id for source in sources[:_SOURCES_SHOWN]], width)
 
 
 def _places(hits: Sequence[Hit], width: int | None) -> Iterator[str]:

@@ -50,7 +50,7 @@ def verify(folder: Path, progress: str, quiet: bool) -> None:
         raise IndexDamagedError(f"{folder} is damaged: {many(len(problems), 'problem')}", step)
     if not quiet:
         contents = f"{many(about['documents'], 'document')}, {many(about['segments'], 'segment')}, {size_of(about['bytes'])}"
-        say([f"sound: {contents}, {time.perf_counter() - begin:.1f} s"], err=False)
+        say([f"no damage: {contents}, {time.perf_counter() - begin:.1f} s"], err=False)
 
 
 @click.command(
@@ -82,7 +82,9 @@ def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None
 
     with open_index(folder, {}) as index:
         about = index.info()
-        about["bits"] = predict(Config.of(index.config, **settings), about["bits"]["words_per_sentence"])
+        about["bits"] = predict(
+            Config.of(index.config, **settings), about["bits"]["words_per_sentence"], about["bits"]["vocabulary"]
+        )
     if form == "json":
         click.echo(json.dumps(about, indent=2, ensure_ascii=False))
     else:
@@ -97,16 +99,21 @@ def _lines(about: dict[str, Any]) -> Iterator[str]:
     yield _row("size", f"{size_of(about['bytes'])}, {about['bytes_per_sentence']} bytes per sentence")
     yield _row("segments", f"{about['segments']:,}")
     yield _row("commits", f"{about['generation']:,}")
+    yield _row("engine", about["engine"])
     yield _row("word counts", f"version {counts['version']}: {counts['words']:,} words in {counts['documents']:,} documents")
     yield "fixed when the index was created"
     for name, value in about["settings"].items():
         yield _row(f"  {name}", str(value))
     yield f"bits search, sentences of {bits['words_per_sentence']} words of which up to {bits['words_flexible']} may differ"
-    yield _row("  signature", f"{bits['signature_bits']} bits, {bits['bits_per_word']} per word")
+    per_word = "none" if bits["bits_per_word"] is None else bits["bits_per_word"]
+    yield _row("  signature", f"{bits['signature_bits']} bits, {per_word} per word")
     if bits["radius"] is None:
         yield _row("  radius", bits["reason"])
         return
-    yield _row("  radius", f"{bits['radius']} bits (lossless: {bits['lossless_radius']})")
+    longest = bits["longest_sentence"]
+    until = "" if longest is None else f"; none for sentences of more than {longest:,} words, where it is 0"
+    radius = f"{bits['radius']} bit{'s' * (bits['radius'] != 1)}"
+    yield _row("  radius", f"{radius} (lossless: {bits['lossless_radius']}){until}")
     yield _row("  recall", f"{bits['predicted_recall']:.1%} predicted")
     yield _row("  false positives", f"{bits['predicted_false_positive']:.2%} predicted")
 

@@ -46,7 +46,7 @@ _IDS_SHOWN = 10
 )  # fmt: skip
 @signature_option
 @memory_option
-@setting_options("documents", also=(*FIRST_SETTINGS, "as_paper", "workers", "strict"))
+@setting_options("documents", also=(*FIRST_SETTINGS, "search_engine", "as_paper", "paper", "workers", "strict"))
 @run_options
 def add(
     folder: Path,
@@ -77,6 +77,8 @@ def add(
         from ibidem.cli.screen import say
         from ibidem.formats import input_size
         from ibidem.formats.inputs import given_names
+        from ibidem.index.elements import needs_counts
+        from ibidem.index.vocabulary import ENOUGH_DOCUMENTS
         from ibidem.results.summary import many, skipped_lines, unknown_files_lines
         from ibidem.results.table_files import write_skipped
 
@@ -104,6 +106,12 @@ def add(
         lines.append("  --skipped FILE lists them all")
     lines += [*index.notices, *same_texts_lines(index.same_texts)]
     lines.append(f"{folder}: {many(about['documents'], 'document')}, {size_of(about['bytes'])}")
+    counts, signature = about["word_counts"], about["settings"]["signature"]
+    is_given = "word_counts" in about["settings"]
+    if needs_counts(index.config.signatures) and not is_given and counts["documents"] < ENOUGH_DOCUMENTS:
+        lines.append(
+            f"{signature} depends on word counts, which were taken from {many(counts['documents'], 'document')} and stay"
+        )
     say([*lines, *unknown_files_lines(index.skipped.records, listed_in)])
 
 

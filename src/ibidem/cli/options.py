@@ -12,10 +12,10 @@ from typing import Any
 import click
 
 from ibidem.cli.commands import Decorator, argument, files, option
-from ibidem.config import Config, setting_fields, setting_type, settings_from_toml
+from ibidem.config import SIGNATURES, Config, WordSource, setting_fields, setting_type, settings_from_toml
 from ibidem.config.checks import not_among
 from ibidem.config.papers import check_paper
-from ibidem.config.settings import CRITERIA, INPUT, OUTPUT, RUNNING
+from ibidem.config.settings import AUTO, CRITERIA, INPUT, OUTPUT, RUNNING
 from ibidem.config.surface import flag
 
 _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst")
@@ -24,7 +24,9 @@ _NO_FLAGS = ("work_dir",)  # the command line has a place for it
 _SHORT_NAMES = {"search_engine": ("--engine",)}  # where it is searched, the engine is that of the search
 NO_SEARCH_SETTINGS = ("signature_bits", "bits_per_word", "commit_every")  # settings of an index that a search has no use for
 FIRST_SETTINGS = (  # settings that are fixed when an index is made
-    "lang", "max_sentence_words", "hash_seed", "min_similarity", "max_document_share", "signature_bits", "bits_per_word",
+    "lang", "max_sentence_words", "hash_seed", "min_similarity", "shingle_size", "min_idf", "max_idf", "antecedents",
+    "spot_stop_words", "spot_short_chains", "spot_distance", "spot_chain", "max_document_share", "signature_bits",
+    "bits_per_word", "word_counts", "stop_words",
 )  # fmt: skip
 
 
@@ -39,6 +41,16 @@ class NumberType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             return Fraction(str(value))
         except (ValueError, ZeroDivisionError):
             self.fail(f"{value!r} is not a number such as 0.8 or 4/5", parameter, context)
+
+
+class CountType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A whole number, or the word auto."""
+
+    name = "integer"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the number; auto has one of its own."""
+        return AUTO if value == "auto" else click.INT.convert(value, parameter, context)
 
 
 class ChoiceType(click.Choice):  # type: ignore[type-arg,unused-ignore]
@@ -95,16 +107,17 @@ def _option(setting: dataclasses.Field[Any]) -> Decorator:
     if kind is bool:
         names = f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}"
         return option(names, shown_default="on" if default else "", **attributes)
-    types = {Fraction: NumberType(), int: int, float: float, str: str}
+    if about["takes_auto"]:
+        attributes["type"] = CountType()
+    types = {Fraction: NumberType(), int: int, float: float, str: str, WordSource: str}
     return option(
         flag(setting.name),
         *_SHORT_NAMES.get(setting.name, ()),
         setting.name,
-        type=ChoiceType(about["choices"]) if about["choices"] else types[kind],
         metavar=about["value"] or "N",
         shown_default=str(float(default) if kind is Fraction else default),
-        shell_complete=files if about["value"] == "DIR" else None,
-        **attributes,
+        shell_complete=files if about["value"] in ("DIR", "FILE") else None,
+        **{"type": ChoiceType(about["choices"]) if about["choices"] else types[kind], **attributes},
     )
 
 
@@ -129,7 +142,7 @@ def plain_inputs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def input_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add INPUT... and --against."""
-    help_text = "Compare only with REF, not within INPUT. Can be repeated."
+    help_text = "Compare INPUT with REF only, not with itself. Can be repeated."
     against = option(
         "--against", "references", metavar="REF", multiple=True, group=INPUT, help=help_text, shell_complete=files
     )  # fmt: skip
@@ -173,7 +186,7 @@ def output_option(what: str, required: bool) -> Decorator:
 
 def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --quiet."""
-    return option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")(command)
+    return option("-q", "--quiet", is_flag=True, help="Print only errors.")(command)
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -218,10 +231,10 @@ plan_option = option(
 signature_option = option(
     "--signature",
     metavar="NAME",
-    type=ChoiceType(["words", "exact"]),
+    type=ChoiceType(SIGNATURES),
     group=CRITERIA,
     shown_default="words",
-    help="What makes two sentences match: words or exact. Fixed when the index is created.",
+    help="What makes two sentences match: words, exact or another signature. Fixed when the index is created.",
 )
 memory_option = option(
     "--memory",

@@ -1,4 +1,4 @@
-"""`ibidem report`: results as one page to read and share."""
+"""`ibidem report`: results as a single HTML page."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from ibidem.execution.disk.work_folder import check_leftovers, occupied
 from ibidem.execution.output_folder import check_output
 from ibidem.execution.progress import Progress
 from ibidem.execution.warmup import announcement, later_stages_compiled_aside
+from ibidem.formats import resolve_inputs
 
 
 @contextmanager
@@ -38,9 +39,13 @@ def output_occupied(output: Path, config: Config) -> Iterator[Config]:
 
 
 @contextmanager
-def kernels_compiled(verb: str, config: Config, quiet: bool, aside: bool = False) -> Iterator[None]:
-    """Say how long the first run will compile, if it will; `aside`: a second process compiles what later stages need."""
+def kernels_compiled(verb: str, config: Config, inputs: Sequence[Any], quiet: bool, aside: bool = False) -> Iterator[None]:
+    """Say how long the first run will compile, if it will; `aside`: a second process compiles what later stages need.
+
+    Inputs that are not there are an error before anything is said.
+    """
     if not quiet and (line := announcement(verb, config)):
+        resolve_inputs(list(inputs))
         say([f"ibidem: {line}"])
     with later_stages_compiled_aside(verb, config) if aside else nullcontext():
         yield

@@ -7,17 +7,23 @@ from collections.abc import Iterable, Iterator
 import click
 
 _NAMED = 3  # verbs that are named when an option belongs to several
+_OTHER_WORDS = {"--threshold": "--min-similarity"}  # what people try first
 
 
 def option_answer(command: click.Command, context: click.Context, name: str) -> str:
     """Return what to say of an option that a command does not have."""
+    own = options_of(command)
+    meant = next((option for option in own if option in (_OTHER_WORDS.get(name), f"{name}-field")), "") or next(
+        (option for option in own if option.startswith(f"{name}-") and name.startswith("--")), ""
+    )
+    if meant:
+        return f"there is no option `{name}`. Did you mean `{meant}`?"
     owners: dict[str, list[str]] = {}
     for verb, other in verbs_of(context):
         for option in options_of(other):
             owners.setdefault(option, []).append(verb)
     if name in owners:
         return f"`{name}` belongs to {_listed([f'`ibidem {verb}`' for verb in owners[name]])}."
-    own = options_of(command)
     near = nearest(name, {*own, *owners}) if name.startswith("--") else ""
     elsewhere = f" of `ibidem {owners[near][0]}`" if near and near not in own else ""
     return f"there is no option `{name}`." + (f" Did you mean `{near}`{elsewhere}?" if near else "")

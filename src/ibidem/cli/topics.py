@@ -16,8 +16,8 @@ TOPICS = {
     "formats": Topic(
         "What ibidem reads and writes",
         """\
-INPUT is a file, a folder, a pattern such as 'news/*.jsonl', or - for standard input. The extension says which format a file
-has; if it says nothing, the first bytes do.
+INPUT is a file, a folder, a pattern such as 'news/*.jsonl', or - for standard input. The extension decides the format;
+without one, the first bytes do.
 
 \b
 .txt .md        one document per file
@@ -48,8 +48,8 @@ skipped.jsonl; with --strict, the run stops at the first one.""",
 words        their sets of words are similar (the default of find)
 exact        the same words in the same order
 shingles     their sets of --shingle-size words in a row are similar
-spotsigs     their sets of spots are similar: a frequent word and the
-             content words after it
+spotsigs     their sets of spots are similar: a word (with
+             --antecedents, a frequent one) and the words after it
 imatch       the same words, of those with an idf between --min-idf and
              --max-idf
 fingerprint  the same words, without the most common ones, in any order
@@ -66,12 +66,12 @@ fastest; words also finds sentences in which a word was changed; --align also fi
         "Memory and disk space",
         """\
 A run uses up to three quarters of the machine's memory. --memory 4GB sets another limit. If the inputs need more, the run
-works in parts that it stores on disk; the results are the same.
+is split into parts on disk; the results are the same.
 
 Temporary files go to the output folder, or to the folder that --tmp-dir names, and are deleted when the run ends. --max-disk
 limits their size; a run that needs more stops with exit code 5.
 
-With --resume, a run stores its finished stages. If it is killed, the same command continues after the last of them.
+With --resume, a run stores its finished stages. If it is interrupted, the same command continues after the last of them.
 
 --workers sets the number of threads; by default there is one per core. The results do not depend on it.""",
     ),

@@ -51,7 +51,8 @@ T = TypeVar("T")
 @setting_options(
     "documents", "signatures", "matches", "resemblance", "engine", "output",
     without=(
-        "signature", "min_idf", "max_idf", "antecedents", "spot_distance", "spot_chain", "max_document_share", "paper",
+        "signature", "min_idf", "max_idf", "antecedents", "spot_stop_words", "spot_short_chains", "spot_distance", "spot_chain",
+        "max_document_share", "word_counts", "stop_words", "paper",
         "measure", "method", "min_containment", "min_shared_shingles", "sampling", "sample_every", "sample_remainder",
         "sample_size", "supershingles", "supershingle_size", "min_supershingles", "verify", "filter_bits", "permutations",
         "bands", "max_bits_apart", "sentence_pairs", "postings", "format", "keep_text", "overwrite", "group_field",
@@ -104,7 +105,7 @@ def tune(
         from ibidem.results.summary import skipped_lines, unknown_files_lines
         from ibidem.results.tuning_summary import tuning_table
 
-    with kernels_compiled("tune", config, quiet), open_display(progress, quiet) as display:
+    with kernels_compiled("tune", config, inputs, quiet), open_display(progress, quiet) as display:
         tuning = tune_for(
             list(inputs),
             max_documents=max_documents,

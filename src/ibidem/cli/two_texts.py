@@ -34,6 +34,7 @@ def compare_two(names: Sequence[str], config: Config, page: Path | None, form: s
     name_a, name_b = names
     a, b = (_read_one(name, config, quiet) for name in names)
     config = dataclasses.replace(config, documents=Config().documents)  # they were for reading: these are plain texts now
+    min_words = config.alignment.min_aligned_words
     passages = [
         dataclasses.replace(passage, a=passage.a._replace(id=name_a), b=passage.b._replace(id=name_b))
         for passage in compare(a.text, b.text, config=config)
@@ -42,12 +43,12 @@ def compare_two(names: Sequence[str], config: Config, page: Path | None, form: s
         for line in _json_lines(passages):
             click.echo(_writable(line))
     elif form == "text" or page is None:
-        _show(passages, names, (a, b), full)
+        _show(passages, names, (a, b), min_words, full)
     if page is not None:
-        write_page(page, comparison_page(passages, name_a, name_b, a.text, b.text))
+        write_page(page, comparison_page(passages, name_a, name_b, a.text, b.text, min_words))
         if not quiet:
             if form != "text":
-                say([describe_sharing(passages, name_a, name_b, len(a.text), len(b.text))])
+                say([describe_sharing(passages, name_a, name_b, len(a.text), len(b.text), min_words)])
             say([f"page: {page}"])
 
 
@@ -72,7 +73,7 @@ def _read_one(name: str, config: Config, quiet: bool) -> Document:
     return document
 
 
-def _show(passages: Sequence[Passage], names: Sequence[str], documents: Sequence[Document], full: bool) -> None:
+def _show(passages: Sequence[Passage], names: Sequence[str], documents: Sequence[Document], min_words: int, full: bool) -> None:
     from rich.console import Console
 
     # A pipe has no width of its own; rich would take the 80 columns of old terminals.
@@ -81,7 +82,7 @@ def _show(passages: Sequence[Passage], names: Sequence[str], documents: Sequence
     name_a, name_b = names
     n_chars_a, n_chars_b = (len(document.text) for document in documents)
     with console.capture() as shown:  # and not printed by rich, which ends the program if the reader has gone
-        print_side_by_side(console, passages, name_a, name_b, n_chars_a, n_chars_b, full)
+        print_side_by_side(console, passages, name_a, name_b, n_chars_a, n_chars_b, min_words, full)
     click.echo(_writable(shown.get()), nl=False, color=True)
 
 

@@ -35,6 +35,10 @@ class HelpfulCommand(click.Command):
         except click.NoSuchOption as error:
             message = option_answer(self, context, error.option_name)
             raise click.NoSuchOption(error.option_name, message, ctx=context) from None
+        except click.MissingParameter as error:
+            if error.param is None or error.param.name != "output":
+                raise
+            raise click.UsageError("Name a folder for the results with -o FOLDER.", ctx=context) from None
 
     def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help that `--help` shows."""

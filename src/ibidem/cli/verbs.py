@@ -21,7 +21,7 @@ _NO_MEMORY = ("not enough memory", "Set a lower limit with --memory, so that the
 JOBS = {
     "Find shared text": {
         "find": "Find passages that appear in two documents.",
-        "compare": "Align two texts closely, or many pairs, and show what differs.",
+        "compare": "Align two texts, or many pairs, and show the differences.",
         "cluster": "Find whole documents that are duplicates, and group them.",
     },
     "Clean a collection": {
@@ -29,22 +29,23 @@ JOBS = {
         "collapse": "Fold search results that are nearly the same as a higher one.",
     },
     "Check new documents": {
-        "index": "Keep documents on disk, and look up what new ones share.",
+        "index": "Index documents on disk; look up what new ones share with them.",
         "watch": "Check documents as they arrive, and add them to an index.",
     },
     "Read results": {
-        "report": "Write results as one page to read and share.",
+        "report": "Write results as a single HTML page.",
         "serve": "Browse results and check texts in a web browser.",
     },
     "Measure": {
         "eval": "Evaluate results against ground truth.",
         "tune": "Measure how few shingles are enough for a given precision.",
         "papers": "List the papers that --as runs as printed, and what it sets.",
+        "words": "Count how common words are, for signatures of other runs.",
     },
     "Learn more": {
         "help": "Explain a verb or a topic, such as formats or memory.",
         "completion": "Print a script that completes commands in your shell.",
-        "warmup": "Compile everything ahead of the first run, as for an image.",
+        "warmup": "Compile everything in advance, for example in a container image.",
     },
 }
 VERBS = {verb: line for verbs in JOBS.values() for verb, line in verbs.items()}

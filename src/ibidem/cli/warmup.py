@@ -1,4 +1,4 @@
-"""`ibidem warmup`: everything compiled ahead of the first run."""
+"""`ibidem warmup`: everything compiled in advance."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _SAME = {"watch": "index", "serve": "index"}
     metavar="[VERB]...",
     nargs=-1,
     type=click.Choice([*VERBS, *_SAME]),
-    about="Verbs to compile for; without any, all.",
+    about="Verbs to compile for (default: all).",
 )
 @quiet_option
 def warmup(verbs: tuple[str, ...], quiet: bool) -> None:
-    """Compile everything ahead, so that no later run has to.
+    """Compile everything in advance, so later runs start at once.
 
-    It takes about a minute, once. Use it when you build an image or install for
+    Takes about a minute. Use it when you build an image or install for
     others.
     \f
 

@@ -67,7 +67,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     if sys.stdin is None:
         raise click.UsageError("standard input is closed; pipe in documents as JSON lines")
     with loading_libraries():
-        from ibidem.cli.index_access import open_index, tell_of_compiling
+        from ibidem.cli.index_access import open_index, tell_of_compiling, tell_of_radius
         from ibidem.cli.index_answers import arrival_line, same_texts_lines
         from ibidem.cli.screen import say
         from ibidem.formats.jsonl_files import arriving_records
@@ -89,6 +89,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
 
     with _signals_to(stopped) as interrupted, open_index(folder, settings, create=True) as index:
         tell_of_compiling("watch", quiet)
+        tell_of_radius(index, quiet)
         if sys.stdin.isatty() and not quiet:
             say(["ibidem: waiting for documents on standard input, one JSON object per line; end with Ctrl-D"])
         begin = time.perf_counter()
@@ -114,7 +115,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         min_hits, paper = index.config.index.min_hits, index.config.signatures.paper
     if not quiet:
         rule = f"above --min-hits {min_hits} (paper)" if paper else f"reaching --min-hits {min_hits}"
-        rate = f"{n_documents / max(seconds, 1e-9):,.0f} documents per second"
+        rate = f"{many(round(n_documents / max(seconds, 1e-9)), 'document')} per second"
         skipped = f", {many(n_skipped, 'record')} skipped" if n_skipped else ""
         say([f"{many(n_documents, 'document')} added, {n_duplicated:,} {rule}{skipped}, {rate}", *same_texts_lines(same_texts)])
     if unusable is not None:

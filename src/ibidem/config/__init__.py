@@ -26,6 +26,7 @@ from ibidem.config.settings import (
     SentencesConfig,
     SignaturesConfig,
 )
+from ibidem.config.word_source import WordSource
 
 __all__ = [
     "EXACT_METHODS",
@@ -42,6 +43,7 @@ __all__ = [
     "PassagesConfig",
     "SentencesConfig",
     "SignaturesConfig",
+    "WordSource",
     "document_shingle_size",
     "is_compared_in_full",
     "passage_limits",

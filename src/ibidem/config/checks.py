@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 from ibidem.config.quantities import commit_rhythm, memory_bytes
 from ibidem.config.settings import EXACT_METHODS, KEEP_RULES, LARGEST, METHODS_BY_WORDS
 from ibidem.config.surface import given, named
+from ibidem.config.word_source import WordSource
+from ibidem.errors import SettingsError
 
 if TYPE_CHECKING:
     from ibidem.config.config import Config
 
+_EMPTY = WordSource("")
 _SIZES = "auto or a size such as 500MB or 4GB"
 
 
@@ -21,7 +24,7 @@ def problems_of(config: Config) -> Iterator[str]:
     """Yield what is wrong with the settings of a run, in words."""
     for setting, value in _values(config):
         choices, at_least, at_most = (setting.metadata[name] for name in ("choices", "at_least", "at_most"))
-        if value == "":
+        if value in ("", _EMPTY):
             yield f"{named(setting.name)} must not be empty"
         if choices and value not in choices:
             yield not_among(named(setting.name), value, choices)
@@ -55,6 +58,8 @@ def problems_of(config: Config) -> Iterator[str]:
         yield f"{named('permutations')} must be a multiple of {bands}, not {config.resemblance.permutations}"
     if memory_bytes(config.engine.memory) is None:
         yield f"{named('memory')} must be {_SIZES}, not {config.engine.memory!r}"
+    elif config.engine.memory.strip().isdecimal() and 0 < int(config.engine.memory) < 1_000_000:
+        yield f"{named('memory')} {config.engine.memory} has no unit and would be bytes; did you mean {config.engine.memory}GB?"
     if config.engine.max_disk != "auto" and not memory_bytes(config.engine.max_disk):
         yield f"{named('max_disk')} must be {_SIZES}, not {config.engine.max_disk!r}"
     if config.engine.resume and config.engine.engine == "spark":
@@ -67,9 +72,10 @@ def problems_of(config: Config) -> Iterator[str]:
     if config.clusters.by_group and ":" in keep:
         rules = ", ".join(KEEP_RULES)
         yield f"{named('by_group')} does not work with {given('keep', keep)}, which reads another field; use one of {rules}"
-    if config.signatures.antecedents.lstrip("+-").isdecimal() and not config.signatures.antecedents.isdecimal():
-        form = "auto, a count, or words separated by commas"
-        yield f"{named('antecedents')} must be {form}, not {config.signatures.antecedents!r}"
+    for name in ("antecedents", "spot_stop_words"):
+        value = getattr(config.signatures, name)
+        if value.lstrip("+-").isdecimal() and not value.isdecimal():
+            yield f"{named(name)} must be auto, a count, or words separated by commas, not {value!r}"
     if config.signatures.min_idf > config.signatures.max_idf:
         largest = f"{named('max_idf')} ({config.signatures.max_idf})"
         yield f"{named('min_idf')} must be at most {largest}, not {config.signatures.min_idf}"
@@ -126,6 +132,13 @@ def outside(name: str, value: float, at_least: float, at_most: float = LARGEST) 
         if value < at_least
         else f"{name} must be at most {at_most}, not {value}"
     )
+
+
+def check_at_least(**numbers: tuple[int, int]) -> None:
+    """Raise for numbers that are too small, each given with the least that it may be."""
+    problems = [outside(named(name), number, least) for name, (number, least) in numbers.items() if number < least]
+    if problems:
+        raise SettingsError(problems)
 
 
 def _share_problems(name: str, share: Fraction, zero: bool, decimals: int) -> Iterator[str]:

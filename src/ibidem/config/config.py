@@ -14,6 +14,7 @@ from typing import Any
 from ibidem.config.checks import problems_of
 from ibidem.config.papers import PRESETS
 from ibidem.config.settings import (
+    AUTO,
     EXACT_METHODS,
     NO_PAPER,
     AlignmentConfig,
@@ -30,7 +31,10 @@ from ibidem.config.settings import (
     SignaturesConfig,
 )
 from ibidem.config.surface import named
+from ibidem.config.word_source import WordSource
 from ibidem.errors import SettingsError
+
+_COUNTS_OR_WORDS = ("antecedents", "spot_stop_words")
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,11 @@ class Config:
         return Config.of(self, signature=usual) if self.signatures.signature == "auto" else self
 
     def to_toml(self) -> str:
-        """Return the settings as TOML text that `from_toml` reads back."""
+        """Return the settings as TOML text that `from_toml` reads back. Words that were given in Python need a file first."""
+        given = ((setting.name, getattr(getattr(self, stage), setting.name)) for stage, setting in setting_fields())
+        unnamed = [name for name, value in given if isinstance(value, WordSource) and not value.is_named]
+        if unnamed:
+            raise SettingsError([f"{named(name)} was given in Python; write it to a file to refer to it" for name in unnamed])
         lines: list[str] = []
         for stage, values in self.to_dict().items():
             lines.append(f"[{stage}]")
@@ -98,7 +106,7 @@ class Config:
         plain: dict[str, dict[str, Any]] = {}
         for stage, setting in setting_fields():
             value = getattr(getattr(self, stage), setting.name)
-            plain.setdefault(stage, {})[setting.name] = str(value) if isinstance(value, Fraction) else value
+            plain.setdefault(stage, {})[setting.name] = str(value) if isinstance(value, (Fraction, WordSource)) else value
         return plain
 
 
@@ -174,14 +182,18 @@ def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
     if wanted is Fraction:
         # repr, not the binary value: 0.8 means 4/5, and limits are compared as integers.
         return Fraction(str(value)) if isinstance(value, (int, float, str)) else Fraction(value)
+    if wanted is WordSource:
+        return value if isinstance(value, WordSource) else WordSource(value)
     if wanted is bool or wanted is str:
         if wanted is str and isinstance(value, (list, tuple)):
             value = ",".join(map(str, value))
-        if wanted is str and setting.name == "antecedents" and isinstance(value, int):
+        if wanted is str and setting.name in _COUNTS_OR_WORDS and type(value) is int:
             value = str(value)
         if not isinstance(value, wanted):
             raise TypeError
         return value
+    if value == "auto" and setting.metadata["takes_auto"]:
+        return AUTO
     number = float(value)
     if isinstance(value, bool) or not math.isfinite(number) or (wanted is int and number != int(number)):
         raise TypeError
@@ -190,6 +202,7 @@ def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
 
 def _type_word(setting: dataclasses.Field[Any]) -> str:
     words = {Fraction: "a number", int: "a whole number", float: "a number", bool: "True or False", str: "text"}
+    words[WordSource] = "a file, words, a mapping or a table"
     return words[setting_type(setting)]
 
 

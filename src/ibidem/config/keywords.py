@@ -6,6 +6,7 @@ and default. A default applies if neither the caller nor a `config` says otherwi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -21,8 +22,14 @@ def carried_out_by(body: Callable[..., Any]) -> Callable[[Declared], Declared]:
     """
 
     def declare(declared: Declared) -> Declared:
+        code = declared.__code__
+        names = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
         @functools.wraps(declared)
         def call(*arguments: Any, **keywords: Any) -> Any:
+            # Arguments that do not fit are an error of the function that was called, under its own name.
+            with contextlib.suppress(NotImplementedError):
+                declared(*arguments, **{name: value for name, value in keywords.items() if name in names})
             return body(*arguments, **keywords)
 
         return cast(Declared, call)

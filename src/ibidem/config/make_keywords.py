@@ -13,12 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.config.config import setting_fields, setting_type
+from ibidem.config.word_source import WordSource
 
 SOURCE = Path(__file__).parent.parent
 WIDTH = 128
-_WIDER_TYPES = {"antecedents": "str | int | Sequence[str]"}
+_WIDER_TYPES = {
+    "antecedents": "str | int | Sequence[str]", "spot_stop_words": "str | int | Sequence[str]",
+    "word_counts": "GivenWords", "stop_words": "GivenWords", "bits_per_word": 'int | Literal["auto"]',
+}  # fmt: skip
 _SIGNATURE_SETTINGS = (
-    "signature", "min_idf", "max_idf", "antecedents", "spot_distance", "spot_chain", "max_document_share", "paper",
+    "signature", "min_idf", "max_idf", "antecedents", "spot_stop_words", "spot_short_chains", "spot_distance", "spot_chain",
+    "max_document_share", "word_counts", "stop_words", "paper",
 )  # fmt: skip
 _DUPLICATE_SETTINGS = (
     "measure", "method", "min_containment", "min_shared_shingles", "sampling", "sample_every", "sample_remainder",
@@ -28,7 +33,7 @@ _DUPLICATE_SETTINGS = (
 _SENTENCE_TABLES = ("sentence_pairs", "postings")
 _RUN = ("workers", "strict")
 _INDEX_LOOKUP = ("signature_bits", "bits_per_word", "commit_every")
-_FIXED = ("lang", "max_sentence_words", "hash_seed", "signature", "min_similarity", "max_document_share")
+_FIXED = ("lang", "max_sentence_words", "hash_seed", "shingle_size", "min_similarity", *_SIGNATURE_SETTINGS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +98,7 @@ FUNCTIONS = {
         (*_SIGNATURE_SETTINGS, *_SENTENCE_TABLES, *_DUPLICATE_SETTINGS, "group_field", "time_field"),
         ("hash_seed", *_RUN),
     ),
+    "words": Wanted(("documents", "sentences"), ("group_field", "time_field", "hash_seed"), _RUN),
     "read": Wanted(("documents",)),
     "Index": Wanted(("documents", "passages", "index"), (), (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
     "Index.query": _QUERY,
@@ -101,7 +107,7 @@ FUNCTIONS = {
     "Index.info": Wanted(("index",)),
     "Index.watch": Wanted(("documents", "passages", "index"), (), ("as_paper", "paper", "memory", *_RUN)),
 }
-FILES = ("api.py", "formats/reader.py", "index/index.py")
+FILES = ("api.py", "word_api.py", "formats/reader.py", "index/index.py")
 # Verbs whose overloads say what a call returns take the same settings as a class of keywords.
 OVERLOADED = ("find", "cluster", "dedup")
 SETTINGS_FILE = "config/verb_settings.py"
@@ -113,6 +119,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal, TypedDict
+
+from ibidem.config.word_source import GivenWords
 '''
 
 
@@ -166,7 +174,7 @@ def type_of(setting: dataclasses.Field[Any]) -> str:
 
 
 def _literal(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return f'"{value}"' if isinstance(value, (str, WordSource)) else repr(value)
 
 
 if __name__ == "__main__":

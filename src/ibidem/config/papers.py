@@ -63,6 +63,7 @@ PRESETS = {
                 "5.3, English (Chinese: 60); with --signature spotsigs",
                 "how many are enough depends on the language",
             ),
+            Printed("spot_stop_words", "none", "no such list; with --signature spotsigs", "those of stop_words, if any"),
             Printed("min_sentences", 3, "5.4: a diagonal has more than γ = 3 sentences", "ours is inclusive: three do"),
             Printed("min_words", 1, "no such limit"),
             Printed("min_quote_words", 0, "no such rule", "one long sentence is a quotation worth reporting"),

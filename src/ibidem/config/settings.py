@@ -13,26 +13,30 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from ibidem.config.word_source import NO_WORDS, WordSource
+
 SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
 SET_SIGNATURES = ("words", "shingles", "spotsigs")
 MEASURES = ("resemblance", "order")
 EXACT_METHODS = ("join", "shingling")
-METHODS_IN_PARTS = (*EXACT_METHODS, "minhash")  # those that work in partitions
+METHODS_IN_PARTS = (*EXACT_METHODS, "minhash", "spotsigs")  # those that work in partitions
 METHODS_BY_WORDS = ("imatch", "spotsigs")
 METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
 SAMPLINGS = ("modulo", "smallest", "supershingles")
 SHINGLE_UNITS = ("word", "line")
 SHINGLE_SIZES = {"sentence": 2, "document": 10, "line": 1}
 LEVELS = ("document", "passage", "sentence")
-SEARCH_METHODS = ("overlap", "fingerprint", "bits", "inverted", "scan")
+SEARCH_METHODS = ("overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
 FORMATS = ("parquet", "jsonl", "csv")
 NO_PAPER = "none"
 PAPERS = ("pdc-mr", "swlr", "qsign", "yoon", "ye")  # what they are is in papers.py
 HELP_GROUPS = INPUT, CRITERIA, OUTPUT, RUNNING = ("Input", "What counts", "Output", "Running")
 LARGEST = 10**9
+AUTO = 0
 _FOUR_FIFTHS = Fraction(4, 5)
 _NOTHING = Fraction(0)
+_NO_WORDS = WordSource(NO_WORDS)
 KEEP_RULES = ("first", "longest", "earliest")
 
 
@@ -47,12 +51,14 @@ def _setting(
     choices: tuple[str, ...] = (),
     at_least: float | None = None,
     at_most: float = LARGEST,
+    takes_auto: bool = False,
 ) -> Any:
     """Describe a setting. A plain `--help` shows the first sentence of common ones; `value` is what it calls the value.
 
-    A hidden one has a flag that no help shows.
+    A hidden one has a flag that no help shows. With `takes_auto`, a number may be given as the word auto, which is AUTO.
     """
     about = {"group": group, "help": help_text, "is_common": common, "is_hidden": hidden, "value": value}
+    about |= {"takes_auto": takes_auto}
     return field(default=default, metadata={**about, "choices": choices, "at_least": at_least, "at_most": at_most})
 
 
@@ -127,14 +133,33 @@ class SignaturesConfig:
     max_idf: float = _criterion(1.0, "I-Match: ignore words with a higher idf (0 to 1).", at_least=0)
     antecedents: str = _criterion(
         "auto",
-        "SpotSigs: the words that begin a spot, separated by commas, or how many of the most frequent words do. auto: as "
-        "many as give the most spots.",
+        "SpotSigs: the words that begin a spot, separated by commas, or how many of the most frequent words do. auto: every "
+        "word.",
         value="WORDS",
     )
+    spot_stop_words: str = _criterion(
+        "auto",
+        "SpotSigs: the words that chains skip, in a file or separated by commas, or how many of the most frequent words they "
+        "skip. none: none; auto: all stop words.",
+        value="WORDS",
+    )
+    spot_short_chains: bool = _criterion(False, "SpotSigs: also keep chains that the end of the sentence cuts short.")
     spot_distance: int = _criterion(1, "SpotSigs: words from one link of the chain to the next.", at_least=1)
     spot_chain: int = _criterion(2, "SpotSigs: words in the chain after the antecedent.", at_least=1)
     max_document_share: float = _criterion(
         0.6, "Fingerprint: ignore words that occur in a larger share of the documents.", at_least=0
+    )
+    word_counts: WordSource = _criterion(  # noqa: RUF009 (as all the others)
+        _NO_WORDS,
+        "How common words are, in a file that `ibidem words` wrote, instead of in the inputs. For imatch, fingerprint and "
+        "spotsigs, and for the scores of an index.",
+        value="FILE",
+    )
+    stop_words: WordSource = _criterion(  # noqa: RUF009 (as all the others)
+        _NO_WORDS,
+        "Words that do not count, one per line in a file, or separated by commas. imatch, fingerprint and the scores of an "
+        "index ignore them; the chains of spotsigs skip them.",
+        value="FILE",
     )
     as_paper: str = _criterion(
         NO_PAPER,
@@ -182,7 +207,7 @@ class PassagesConfig:
     min_words: int = _criterion(1, "Words a passage needs on each side.", at_least=1)
     min_quote_words: int = _criterion(
         10,
-        "One sentence of N words is also enough, and so are two short texts that are the same from end to end. Such short "
+        "A single sentence of N words also counts. So do two short texts that are the same from end to end. Such short "
         "passages are called quotes. 0: never.",
         common=True,
         at_least=0,
@@ -306,12 +331,24 @@ class IndexConfig:
     """What an index on disk keeps, and how it is searched."""
 
     signature_bits: int = _criterion(
-        64, "Bits in a sentence's bit signature. Fixed when the index is created.", at_least=8, at_most=64
+        64, "Bits in a sentence's bit signature. Fixed when the index is created.", at_least=8, at_most=512
     )
     bits_per_word: int = _criterion(
-        3, "Bits that each word sets in it. Fixed when the index is created.", at_least=1, at_most=64
+        3,
+        "Bits that each word sets in it. auto: as few as give each word of the first documents bits of its own. Fixed when the "
+        "index is created.",
+        at_least=AUTO,
+        at_most=512,
+        takes_auto=True,
     )
-    search_engine: str = _criterion("overlap", "How the index looks up sentences.", value="NAME", choices=SEARCH_METHODS)
+    search_engine: str = _criterion(
+        "overlap",
+        "How the index looks up sentences. overlap, inverted and scan: by the words they share; fingerprint: by the same words "
+        "except common ones; exact: word for word; signature: as passages; bits: by bit signatures. The choice when the index "
+        "is created is the default.",
+        value="NAME",
+        choices=SEARCH_METHODS,
+    )
     score: str = _criterion(
         "idf",
         "How a sentence is scored. idf: the share of its words that were found, rare words counting more; fraction: the "
@@ -332,7 +369,7 @@ class IndexConfig:
         -1,
         "Bits search: bits in which two signatures may differ. -1: as many as the allowed share of false positives permits.",
         at_least=-1,
-        at_most=64,
+        at_most=512,
     )
     max_false_positive: float = _criterion(
         0.1, "Bits search: chance that a sentence with more changes than allowed is examined.", at_least=0, at_most=1
@@ -356,7 +393,7 @@ class EngineConfig:
     workers: int = _running(0, "Threads; 0: one per core.", common=True, at_least=0)
     memory: str = _running(
         "auto",
-        "Memory a run may use, such as 4GB. A run that needs more works in parts, which it stores on disk. auto: three "
+        "Memory a run may use, such as 4GB. A run that needs more is split into parts on disk. auto: three "
         "quarters of the machine's memory.",
         common=True,
         value="SIZE",
@@ -379,8 +416,8 @@ class EngineConfig:
     )
     resume: bool = _running(
         False,
-        "Continue a killed run into the same folder. It continues after the last finished stage; only runs with this setting "
-        "store their stages.",
+        "Continue an interrupted run in the same folder. It continues after the last finished stage; only runs with this "
+        "setting store their stages.",
         common=True,
     )
     work_dir: str = _running(

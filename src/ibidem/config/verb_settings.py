@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal, TypedDict
 
+from ibidem.config.word_source import GivenWords
+
 
 class FindSettings(TypedDict, total=False):
     """Settings of `find`."""
@@ -25,9 +27,13 @@ class FindSettings(TypedDict, total=False):
     min_idf: float
     max_idf: float
     antecedents: str | int | Sequence[str]
+    spot_stop_words: str | int | Sequence[str]
+    spot_short_chains: bool
     spot_distance: int
     spot_chain: int
     max_document_share: float
+    word_counts: GivenWords
+    stop_words: GivenWords
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"]
     paper: bool
     min_similarity: float | Fraction
@@ -71,8 +77,12 @@ class ClusterSettings(TypedDict, total=False):
     min_idf: float
     max_idf: float
     antecedents: str | int | Sequence[str]
+    spot_stop_words: str | int | Sequence[str]
+    spot_short_chains: bool
     spot_distance: int
     spot_chain: int
+    word_counts: GivenWords
+    stop_words: GivenWords
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"]
     paper: bool
     min_similarity: float | Fraction
@@ -128,9 +138,13 @@ class DedupSettings(TypedDict, total=False):
     min_idf: float
     max_idf: float
     antecedents: str | int | Sequence[str]
+    spot_stop_words: str | int | Sequence[str]
+    spot_short_chains: bool
     spot_distance: int
     spot_chain: int
     max_document_share: float
+    word_counts: GivenWords
+    stop_words: GivenWords
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"]
     paper: bool
     min_similarity: float | Fraction

@@ -63,7 +63,7 @@ def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> 
         if name != getattr(usual, setting) and n_known == 0:
             if setting == "time_field":
                 raise NoTimesError(name)
-            raise NoValueError(f"no record has a field '{name}' with a value", f"Check {named('group_field')}.")
+            raise NoValueError(f"no record has a field '{name}' with text or a number", f"Check {named('group_field')}.")
 
 
 def check_sentences(

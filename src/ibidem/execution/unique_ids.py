@@ -16,6 +16,7 @@ from ibidem.errors import RepeatedIdError
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.formats.registry import has_lines
 
+_ID_CHARS_SHOWN = 100
 _MOST_NAMED = 1000  # documents of repeated ids that a partition reports
 
 
@@ -60,8 +61,9 @@ def _repeated_id_error(documents: pa.Table) -> RepeatedIdError:
     else:
         next_step = f"Give another {named('id_field')}, or rename one of the two."
     places = " and ".join(_place(row["source"], row["position"]) for row in (first, second))
+    shown = first["id"] if len(first["id"]) <= _ID_CHARS_SHOWN else first["id"][:_ID_CHARS_SHOWN] + "…"
     return RepeatedIdError(
-        f"the id '{first['id']}' occurs twice: {places}" + (f" ({n_more} more ids are repeated)" if n_more else ""),
+        f"the id '{shown}' occurs twice: {places}" + (f" ({n_more} more ids are repeated)" if n_more else ""),
         next_step,
     )
 

@@ -68,7 +68,9 @@ class VerbRun:
         from ibidem.execution.hash_seed import with_seed
         from ibidem.execution.run import MemoryRun, OutgrownError
         from ibidem.execution.storage_choice import room_in_memory
+        from ibidem.formats.word_tables import describe_words
 
+        describe_words(self.config)  # first: errors in files of words are reported before documents are read
         config = with_seed(self.verb, self.config, self.plan, earlier_seed(self.config))
         sides = self.inputs, self.against
         if self.spark_engine is not None:

@@ -57,7 +57,7 @@ def announcement(verb: str, config: Config | None = None) -> str:
             f"compiling for `{verb}`: about {seconds} s in every run, as no folder can be written to keep the result; "
             "name one in NUMBA_CACHE_DIR"
         )
-    return f"compiling for the first run of `{verb}`: about {seconds} s, only once"
+    return f"compiling code this run needs: about {seconds} s; later runs skip this"
 
 
 def _missing(verb: str, config: Config) -> list[str]:

@@ -19,6 +19,7 @@ UNFINISHED_FILE = "unfinished.json"  # lists what is in a folder while results a
 STAGED_FOLDER = ".cleaned"  # where copies are written before they take their places
 OUR_FILES = ("removed.jsonl", "skipped.jsonl", "run.json", MARKS_FILE, UNFINISHED_FILE)
 _UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LIKE_ESCAPE = re.compile(rf"\\(?=[nrtxu\\]|{_UNPRINTABLE.pattern})")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -29,6 +30,14 @@ def printable(name: str) -> str:
     'two\\\\nlines, caf\\\\xe9'
     """
     return _UNPRINTABLE.sub(_escaped, name)
+
+
+def printable_path(path: str) -> str:
+    """Return a path as `printable` does, and never the same for two: what only looks like an escape gets another backslash.
+
+    Where a backslash separates folders, names contain none, and nothing that needs an escape either.
+    """
+    return printable(path if os.sep == "\\" else _LIKE_ESCAPE.sub(r"\\\\", path))
 
 
 def _escaped(found: re.Match[str]) -> str:

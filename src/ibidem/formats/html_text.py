@@ -48,7 +48,7 @@ _CELL = re.compile(r"<t[dh]\b", re.IGNORECASE)
 def decode_html(data: bytes, charset: str | None = None) -> str:
     """Return the characters of a page: by its declared encoding, otherwise by the most likely one."""
     encoding = map_encoding_to_html5(charset) if charset else detect_encoding(data, from_html_meta=True)
-    return str(bytes_to_str(data, encoding, errors="replace"))
+    return str(bytes_to_str(data, encoding or "utf-8", errors="replace"))
 
 
 def extract_text(html: str, main_content: bool) -> str:

@@ -11,12 +11,13 @@ from typing import Any
 
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.file_access import files_below, is_unknown_kind
-from ibidem.formats.file_names import CurrentFolder, printable
+from ibidem.formats.file_names import CurrentFolder, printable, printable_path
 from ibidem.formats.python_inputs import Taken, missing_path, settle, with_prefix
 from ibidem.formats.registry import format_of
 from ibidem.formats.sources import FileSource, ObjectSource, Source, describe_source
 from ibidem.model import Document, Skipped
 
+REPEATED = "given more than once; it was read once"
 _MOST_NAMED = 3
 
 
@@ -49,7 +50,7 @@ class Resolved:
         for source in self.sources:
             place = os.path.abspath(source.path) if isinstance(source, FileSource) and source.path != STDIN else None
             if place is not None and place in seen:
-                skipped.append(Skipped(source.name, 0, "given more than once; it was read once"))
+                skipped.append(Skipped(source.name, 0, REPEATED))
                 continue
             if place is not None:
                 seen.add(place)
@@ -147,7 +148,7 @@ def _files_named(path: str, is_read: bool) -> list[str]:
 
 
 def _file_source(path: str, below: str | None = None) -> FileSource:
-    name = printable(path)
+    name = printable_path(path)
     kind = None if path == STDIN else format_of(path)
-    shown_below = None if below is None else printable(below)
+    shown_below = None if below is None else printable_path(below)
     return FileSource(name, PurePath(name).as_posix(), kind, None if name == path else path, shown_below)

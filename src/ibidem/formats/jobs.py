@@ -16,6 +16,7 @@ from typing import Any
 from ibidem.config.surface import given
 from ibidem.errors import SkippedRecordsError
 from ibidem.formats.file_access import is_unknown_kind
+from ibidem.formats.inputs import REPEATED
 from ibidem.formats.registry import FORMATS
 from ibidem.formats.times import ACCEPTED
 from ibidem.model import Skipped
@@ -140,9 +141,9 @@ class SkippedRecords:
     def add(self, record: Skipped) -> None:
         """Keep a record."""
         if self.strict:
-            what = "record" if record.position else "file"
+            what = "Give it once" if record.reason == REPEATED else f"Fix the {'record' if record.position else 'file'}"
             raise SkippedRecordsError(
-                f"{_place(record)}: {record.reason}", f"Fix the {what}, or run without {given('strict', True)} to skip it."
+                f"{_place(record)}: {record.reason}", f"{what}, or run without {given('strict', True)} to skip it."
             )
         self.records.append(record)
 
@@ -153,7 +154,8 @@ class SkippedRecords:
             return _known_formats()
         first, count = records[0], len(records)
         what = "file" if all(record.position == 0 for record in records) else "record"
-        text = f"{count:,} {what}{'s' * (count > 1)} skipped; the first, {_place(first)}: {first.reason}."
+        those = f"{count:,} {what}s skipped; the first, " if count > 1 else f"1 {what} skipped: "
+        text = f"{those}{_place(first)}: {first.reason}."
         if all(is_unknown_kind(record.reason) for record in records):
             return f"{text} {_known_formats()}"
         return text + (

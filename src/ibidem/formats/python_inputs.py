@@ -15,8 +15,8 @@ import os
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import chain
+from pathlib import PurePath
 from typing import Any
 
 import pyarrow as pa
@@ -87,22 +87,24 @@ def settle(inputs: Any, on_spark: bool = False) -> list[Any]:
         return [inputs]
     if isinstance(inputs, Document) or (isinstance(inputs, Mapping) and not _is_a(inputs, "datasets", *_SPLITS)):
         return [Taken(inputs, [inputs], "list")]
+    refuse_open_file(inputs)
     taken = _take(inputs)
     if taken is not None:
         return [taken]
     if isinstance(inputs, Iterator):
-        first = next(inputs, None)
-        if first is None:
+        begun = _up_to_first(inputs)
+        if not begun:
             return [Taken([], [], "list")]
-        rest = chain([first], inputs)
-        return [rest] if _is_record(first) else settle(list(rest), on_spark)
+        rest = chain(begun, inputs)
+        return [rest] if _is_record(begun[-1]) else settle(list(rest), on_spark)
     if _is_a(inputs, "pyspark", "DataFrame"):
         raise InputError("only Spark can read a Spark data frame", "Add engine=ibidem.SparkEngine(spark).")
     if isinstance(inputs, (set, frozenset)):
         raise InputError("a set has no order", "Pass a list.")
     if isinstance(inputs, Iterable) and not isinstance(inputs, (bytes, bytearray, memoryview)):
-        first = next(iter(inputs), None)
-        return _settle_list(list(inputs), on_spark) if isinstance(first, str) else [Taken(inputs, inputs, "list")]
+        begun = _up_to_first(iter(inputs))
+        is_list = bool(begun) and (isinstance(begun[-1], (str, os.PathLike)) or is_null(begun[-1]))
+        return _settle_list(list(inputs), on_spark) if is_list else [Taken(inputs, inputs, "list")]
     raise refused(inputs)
 
 
@@ -122,6 +124,27 @@ def column_names(records: Any) -> list[str]:
 def refused(item: Any) -> InputError:
     """Return the error for what documents cannot be read from."""
     return InputError(f"cannot read documents from a {type(item).__name__}", f"Pass {_KINDS}.")
+
+
+def refuse_open_file(item: Any) -> None:
+    """Raise for an open file: its lines are neither texts nor records, whatever its format."""
+    if hasattr(item, "readline"):
+        name = getattr(item, "name", None)
+        path = repr(name) if isinstance(name, str) and not name.startswith("<") else "path"
+        raise InputError("an open file is not read, only its path tells the format", f"Pass the path: {path}.")
+
+
+def check_texts(*texts: Any) -> None:
+    """Raise for what is to be compared as texts, and is something else: paths, or the names of files that are there."""
+    others = [f"a {type(text).__name__}" for text in texts if not isinstance(text, str)]
+    named = [text for text in texts if isinstance(text, str) and len(text) <= _MOST_PATH_CHARS and os.path.isfile(text)]
+    if others or len(named) == len(texts):
+        what = others[0] if others else f"names of files, such as {shown(named[0])}"
+        raise InputError(f"compare takes two texts, not {what}", "Pass what the file contains: Path(name).read_text().")
+
+
+def _refuse(item: Any) -> Any:
+    raise refused(item)
 
 
 def original_of(settled: Sequence[Any]) -> Any:
@@ -160,6 +183,21 @@ def refuse_texts_without_ids(settled: Sequence[Any]) -> None:
         )
 
 
+def is_null(item: Any) -> bool:
+    """Say whether a value means that there is none: None, or what pandas and NumPy have instead."""
+    return item is None or (isinstance(item, float) and math.isnan(item)) or type(item).__name__ in ("NAType", "NaTType")
+
+
+def _up_to_first(items: Iterator[Any]) -> list[Any]:
+    """Take items from an iterator up to the first that is not missing: that one says what they all are."""
+    begun: list[Any] = []
+    for item in items:
+        begun.append(item)
+        if not is_null(item):
+            break
+    return begun
+
+
 def _lacks_ids(item: Taken) -> bool:
     return isinstance(item.records, Texts) and item.records.ids is None
 
@@ -171,9 +209,12 @@ def _is_record(item: Any) -> bool:
 
 def _settle_list(inputs: Sequence[Any], on_spark: bool) -> list[Any]:
     """Settle the items of a list; neighbouring records become one object, strings are taken together as paths or as texts."""
-    if inputs and all(isinstance(item, (str, type(None))) for item in inputs) and any(item is not None for item in inputs):
-        return [PathName(item) for item in inputs] if _are_paths(inputs) else [Taken(inputs, Texts(inputs), "list")]
-    if all(map(_is_record, inputs)):
+    if any(isinstance(item, str) for item in inputs) and all(isinstance(item, str) or is_null(item) for item in inputs):
+        texts = [item if isinstance(item, str) else None for item in inputs]
+        if not _are_paths(texts):
+            return [Taken(inputs, Texts(texts), "list")]
+        return [PathName(item) if item is not None else _refuse(item) for item in texts]
+    if all(map(_is_record, inputs)) or (any(map(_is_record, inputs)) and all(_is_record(i) or is_null(i) for i in inputs)):
         return [Taken(inputs, inputs, "list")]
     settled = Several()
     open_list: list[Any] | None = None
@@ -202,6 +243,9 @@ def _take(item: Any) -> Taken | None:
     if _is_a(item, "pandas", "Series", "Index"):
         return Taken(item, _texts_of_series(item), "series")
     if _is_a(item, "pandas", "DataFrame"):
+        if not item.columns.is_unique:
+            twice = item.columns[item.columns.duplicated()][0]
+            raise InputError(f"the frame has several columns '{twice}'", "Rename or drop all but one of them.")
         return Taken(item, item, "pandas")
     if _is_a(item, "polars", "LazyFrame"):
         return Taken(item, item.collect(), "lazyframe")
@@ -224,8 +268,7 @@ def _take(item: Any) -> Taken | None:
 
 def _texts_of_series(series: Any) -> Texts:
     """Return the texts of a pandas Series. Its index names them if it is unique and more than a plain range of numbers."""
-    texts = [None if isinstance(text, float) and math.isnan(text) else text for text in series.tolist()]
-    texts = [None if type(text).__name__ in ("NAType", "NaTType") else text for text in texts]
+    texts = [None if is_null(text) else text for text in series.tolist()]
     index: Any = getattr(series, "index", None)
     is_plain = index is None or _is_a(index, "pandas", "RangeIndex", "MultiIndex") or index.hasnans or not index.is_unique
     return Texts(_checked(texts, type(series).__name__, series.dtype), None if is_plain else list(map(str, index)))
@@ -245,7 +288,8 @@ def _taken_array(array: Any) -> Taken:
     """Return an Arrow array: one of structs has records, one of strings has texts."""
     if pa.types.is_struct(array.type):
         chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-        return Taken(array, pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in chunks]), "stream")
+        batches = [pa.RecordBatch.from_struct_array(chunk) for chunk in chunks]
+        return Taken(array, pa.Table.from_batches(batches, None if batches else pa.schema(list(array.type))), "stream")
     return Taken(array, Texts(_checked(array.to_pylist(), "array", array.type)), "array")
 
 
@@ -270,14 +314,15 @@ def _are_paths(strings: Sequence[str | None]) -> bool:
     texts: list[str] = []  # strings that can only be texts
     missing: list[str] = []  # names of files that are not there, and single words
     there: str | None = None
+    names: dict[str, list[str]] = {}
     for string in strings:
         if string is None or not string.strip():
             continue
-        if is_path(string):
+        if _is_path(string, names):
             there = string
         else:
             (texts if is_text(string) else missing).append(string)
-    looks_like_file = next((string for string in missing if _is_named_like_file(string)), None)
+    looks_like_file = next((string for string in missing if _is_named_like_file(string) or _is_pattern(string)), None)
     if not texts:
         return True  # the first that is not there is named when it is read
     if there is None and looks_like_file is None:
@@ -290,8 +335,8 @@ def _are_paths(strings: Sequence[str | None]) -> bool:
 
 
 def is_text(string: str) -> bool:
-    """Say whether a string that is no path can only be a text: it has a blank, and no extension that files have."""
-    return len(string.split(None, 1)) > 1 and not _is_named_like_file(string)
+    """Say whether a string that is no path can only be a text: it has a blank, and neither extension nor folder of files."""
+    return len(string.split(None, 1)) > 1 and not _is_named_like_file(string) and not _is_pattern(string)
 
 
 def _is_named_like_file(string: str) -> bool:
@@ -300,30 +345,42 @@ def _is_named_like_file(string: str) -> bool:
     return format_of(string) is not None
 
 
-def is_path(string: str) -> bool:
-    """Say whether a string names files or folders that exist, standard input, or something that only Spark can look at."""
+def _is_pattern(string: str) -> bool:
+    """Say whether a string is a pattern for files in folders, even if none is there, and no sentence with a question mark.
+
+    It begins with a folder that exists, or a part of it is a star alone or a star with an extension.
+    """
+    if len(string) > _MOST_NAME_CHARS or "\n" in string or not glob.has_magic(string) or os.path.basename(string) == string:
+        return False
+    path = PurePath(string)
+    begin = os.path.join(*path.parts[: 2 if path.anchor else 1])
+    has_folder = begin != path.anchor and os.path.isdir(begin)
+    return has_folder or any(part in ("*", "**") or part.startswith("*.") for part in path.parts)
+
+
+def _is_path(string: str, names: dict[str, list[str]]) -> bool:
+    """Say whether a string names files or folders that exist, standard input, or something that only Spark can look at.
+
+    `names` are those in folders that were looked at for the same list.
+    """
     if len(string) > _MOST_PATH_CHARS or "\n" in string:
         return False
     if string == STDIN or os.path.lexists(string) or ("://" in string and not any(map(str.isspace, string))):
         return True
-    return glob.has_magic(string) and _may_match(string) and next(glob.iglob(string, recursive=True), None) is not None
+    return glob.has_magic(string) and _may_match(string, names) and next(glob.iglob(string, recursive=True), None) is not None
 
 
-def _may_match(pattern: str) -> bool:
+def _may_match(pattern: str, names: dict[str, list[str]]) -> bool:
     """Say whether a pattern can match: its beginning is that of a name. Sentences with a question mark mostly cannot."""
     literal = pattern[: min(place for sign in "*?[" if (place := pattern.find(sign)) >= 0)]
     folder, beginning = os.path.split(literal)
-    names = _names_in(folder or os.curdir)
-    place = bisect_left(names, beginning)
-    return place < len(names) and names[place].startswith(beginning)
-
-
-@lru_cache(maxsize=8)
-def _names_in(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
+    if folder not in names:
+        try:
+            names[folder] = sorted(os.listdir(folder or os.curdir))
+        except OSError:
+            names[folder] = []
+    place = bisect_left(names[folder], beginning)
+    return place < len(names[folder]) and names[folder][place].startswith(beginning)
 
 
 def missing_path(path: str, name: str) -> InputError:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -21,7 +21,7 @@ from ibidem.formats.byte_streams import CHANGED, READ_ERRORS, ByteStream
 from ibidem.formats.inputs import Resolved, resolve
 from ibidem.formats.jobs import Job, Outcome, UnreadTimes, run_jobs, skip_source
 from ibidem.formats.known_fields import fields_of
-from ibidem.formats.python_inputs import Taken, Texts, refuse_texts_without_ids, settle
+from ibidem.formats.python_inputs import Taken, Texts, refuse_open_file, refuse_texts_without_ids, settle
 from ibidem.formats.python_records import read_object
 from ibidem.formats.records import UnfitTableError, Wanted
 from ibidem.formats.registry import FORMATS, HEAD_BYTES, load_format, sniff_format, unfit_reason
@@ -79,10 +79,14 @@ def as_stream(documents: Any, config: DocumentsConfig) -> Any:
 
     Records of files that cannot be used are in it as `Skipped`. Texts need ids.
     """
+    refuse_open_file(documents)
     if isinstance(documents, Iterator):
         return documents  # untouched: its first record may be long in coming
-    if isinstance(documents, (list, tuple)) and not any(isinstance(i, (str, os.PathLike)) or has_arrow(i) for i in documents):
-        return documents
+    if isinstance(documents, (list, tuple)):
+        if not any(isinstance(item, (str, os.PathLike)) or has_arrow(item) for item in documents):
+            return documents
+    elif isinstance(documents, Sequence) and not isinstance(documents, (str, bytes)):
+        return documents  # of our caller's own kind, untouched as well
     settled = settle(documents)
     refuse_texts_without_ids(settled)
     return _records_in(settled, config)

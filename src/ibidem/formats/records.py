@@ -101,7 +101,12 @@ def too_long(what: str) -> str:
 
 def missing_text(wanted: Wanted, fields: Iterable[Any]) -> str:
     """Return the reason for a record that has no text, given the names of its fields."""
-    name, names = wanted.config.text_field, list(map(str, fields))
+    return missing_field(wanted.config.text_field, fields)
+
+
+def missing_field(name: str, fields: Iterable[Any]) -> str:
+    """Return the reason for a record that has nothing in a field, given the names of those it has."""
+    names = list(map(str, fields))
     if name in names:
         return f"field '{name}' is null"
     return f"no field '{name}'; its fields are {shown_names(names)}" if names else f"no field '{name}', nor any other"
@@ -220,6 +225,8 @@ def _as_strings(column: Any, name: str, problems: dict[int, str]) -> Any:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
+        if str(column.type.value_type) in ("string_view", "binary_view"):  # of Polars; Arrow takes no values of views
+            column = pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.large_binary()))
         column = column.dictionary_decode()
     try:
         column = column.cast(pa.large_string())

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 TEXT, HTML, JSONL, JSON, CSV, TSV, PARQUET, WARC = "text", "html", "jsonl", "json", "csv", "tsv", "parquet", "warc"
 HEAD_BYTES = 4096
-_TWICE = ", compressed twice"
+_TWICE = " data, compressed twice"
 _FOREIGN = {
-    b"%PDF-": "PDF",
-    b"{\\rtf": "RTF",
-    b"%!PS": "PostScript",
-    b"PK\x03\x04": "zip (Word, Excel, OpenDocument, EPUB, …)",
+    b"%PDF-": "a PDF",
+    b"{\\rtf": "an RTF file",
+    b"%!PS": "a PostScript file",
+    b"PK\x03\x04": "a zip archive (Word, Excel, OpenDocument, EPUB, …)",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office document",
     b"\x89PNG\r\n": "a PNG picture",
     b"\xff\xd8\xff": "a JPEG picture",
@@ -39,14 +39,14 @@ _FOREIGN = {
     b"MM\0*": "a TIFF picture",
     b"\x7fELF": "a program",
     b"SQLite format 3\0": "an SQLite database",
-    b"PAR1": "Parquet",
+    b"PAR1": "a Parquet file",
     b"ARROW1\0\0": "an Arrow file",
-    b"ORC": "ORC",
-    b"Obj\x01": "Avro",
-    b"Rar!\x1a\x07": "RAR",
-    b"7z\xbc\xaf\x27\x1c": "7-Zip",
-    b"\xfd7zXZ\0": "xz",
-    b"\x04\x22\x4d\x18": "LZ4",
+    b"ORC": "an ORC file",
+    b"Obj\x01": "an Avro file",
+    b"Rar!\x1a\x07": "a RAR archive",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
+    b"\xfd7zXZ\0": "xz data",
+    b"\x04\x22\x4d\x18": "LZ4 data",
     **{magic: f"{name}{_TWICE}" for magic, name in MAGIC.items()},
 }
 _TAR_PLACE, _TAR = 257, b"ustar"
@@ -141,13 +141,13 @@ def unfit_reason(head: bytes, name: str, is_guessed: bool, encoding: str) -> str
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
             step = "decompress it" if what.endswith(_TWICE) else "extract its text"
-            return f"not text but {what}; {step} first"
+            return f"this is {what}, not text; {step} first"
     if head[_TAR_PLACE:].startswith(_TAR):
-        return "not text but tar; unpack it first"
+        return "this is a tar archive, not text; unpack it first"
     if not kind.is_html and is_utf8(encoding) and (wide := _wide_encoding(head)):
         return f"{wide.upper()} with NUL characters; read it with {given('encoding', wide)}"
     if is_guessed and b"\0" in head and not codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
-        return "not text but unknown binary data"
+        return "this is binary data of an unknown kind, not text"
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -88,12 +89,13 @@ def sources_described(
 ) -> tuple[list[FileSource], list[str]]:
     """Return the files that `run.json` describes, as they were read from that folder, and the names of those not there.
 
-    If everything was moved together, a file is found in one of the `others`, by its path and its size.
+    If everything was moved together, a file is found in one of the `others`, by its path and its size; in several of them,
+    by the time of its change as well, or not at all.
     """
     sources, missing = [], []
     for description in descriptions:
         name = str(description.get("path", ""))
-        place = None if description.get("kind") else _place_of(name, description.get("bytes"), folder, others)
+        place = None if description.get("kind") else _place_of(description, folder, others)
         if place is None:
             missing.append(name or str(description.get("kind", "an input")))
         else:
@@ -101,11 +103,15 @@ def sources_described(
     return sources, missing
 
 
-def _place_of(name: str, n_bytes: Any, folder: str, others: Sequence[str]) -> str | None:
+def _place_of(description: Mapping[str, Any], folder: str, others: Sequence[str]) -> str | None:
+    name = str(description.get("path", ""))
     if os.path.isfile(path := os.path.join(folder, name)):
         return path
-    moved = (os.path.join(other, name) for other in others if not os.path.isabs(name))
-    return next((path for path in moved if os.path.isfile(path) and os.path.getsize(path) == n_bytes), None)
+    moved = dict.fromkeys(os.path.join(other, name) for other in others if not os.path.isabs(name))
+    alike = [path for path in moved if os.path.isfile(path) and os.path.getsize(path) == description.get("bytes")]
+    if len(alike) > 1:
+        alike = [path for path in alike if _time_of_change(path) == description.get("modified")]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _described_id(description: Mapping[str, Any]) -> str:
@@ -116,8 +122,8 @@ def under_described_names(sources: Iterable[Source], descriptions: Iterable[Mapp
     """Return sources under the names and ids that `run.json` has for them, wherever they are now.
 
     A file is taken for the one with whose path its own path ends alike the longest, if there is one such file and no more.
-    What is left is taken in order if there is as much on both sides: files of the same names and sizes, or a single file.
-    All others are returned as they are.
+    What is left is matched by name and size, then by the time of the last change as well; a single file may have another
+    name. What could be one of several is returned as it is, like all others: a text must not appear under the id of another.
     """
     named = list(sources)
     known = [description for description in descriptions if description.get("path")]
@@ -125,30 +131,40 @@ def under_described_names(sources: Iterable[Source], descriptions: Iterable[Mapp
     for row, description in enumerate(known):
         for end in _ends_of(str(description["path"])):
             by_end.setdefault(end, []).append(row)
-    matched: dict[int, int] = {}  # descriptions, and the sources taken for them
-    left: list[int] = []
-    for number, source in enumerate(named):
-        ends = _ends_of(os.path.abspath(source.path)) if isinstance(source, FileSource) else ()
-        found = next((by_end[end] for end in ends if end in by_end), ())
-        if len(found) == 1 and found[0] not in matched:
-            matched[found[0]] = number
-        else:
-            left.append(number)
-    others = [row for row in range(len(known)) if row not in matched]
-    if len(others) == len(left):
-        pairs = list(zip(others, left, strict=True))
-        if len(named) == 1 or all(_is_like(named[number], known[row]) for row, number in pairs):
-            matched.update(pairs)
+    files = {number: source for number, source in enumerate(named) if isinstance(source, FileSource)}
+    claims: dict[int, dict[int, list[int]]] = {}  # per description: the sources that end alike, by how long
+    for number, source in files.items():
+        end = next((end for end in _ends_of(os.path.abspath(source.path)) if end in by_end), ())
+        if end and len(rows := by_end[end]) == 1:
+            claims.setdefault(rows[0], {}).setdefault(len(end), []).append(number)
+    longest = {row: by_length[max(by_length)] for row, by_length in claims.items()}
+    matched = {row: numbers[0] for row, numbers in longest.items() if len(numbers) == 1}
+    for depth in (2, 3):
+        taken = set(matched.values())
+        described = _alone({row: _traits(entry)[:depth] for row, entry in enumerate(known) if row not in matched})
+        found = _alone({number: _traits_of_file(file)[:depth] for number, file in files.items() if number not in taken})
+        matched.update((row, found[traits]) for traits, row in described.items() if traits in found)
+    if not matched and len(named) == len(known) == len(files) == 1 and files[0].n_bytes == known[0].get("bytes"):
+        matched[0] = 0
     for row, number in matched.items():
-        if isinstance(source := named[number], FileSource):
-            named[number] = FileSource(str(known[row]["path"]), _described_id(known[row]), source.format, source.path)
+        source = files[number]
+        named[number] = FileSource(str(known[row]["path"]), _described_id(known[row]), source.format, source.path)
     return named
 
 
-def _is_like(source: Source, description: Mapping[str, Any]) -> bool:
-    """Say whether a file has the name and the size of a described one."""
-    name = PurePath(str(description["path"])).name
-    return isinstance(source, FileSource) and (PurePath(source.path).name, source.n_bytes) == (name, description.get("bytes"))
+def _traits(description: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what a file is known by, wherever it is: its name, its size, the time of its last change."""
+    return PurePath(str(description["path"])).name, description.get("bytes"), description.get("modified")
+
+
+def _traits_of_file(file: FileSource) -> tuple[Any, ...]:
+    return PurePath(file.path).name, file.n_bytes, _time_of_change(file.path)
+
+
+def _alone(traits: Mapping[int, tuple[Any, ...]]) -> dict[tuple[Any, ...], int]:
+    """Return whose traits are those of no other, by traits."""
+    counts = Counter(traits.values())
+    return {each: key for key, each in traits.items() if counts[each] == 1 and each[1] is not None}
 
 
 def _ends_of(path: str) -> Iterator[tuple[str, ...]]:

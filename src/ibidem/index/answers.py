@@ -16,13 +16,15 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.notebook import MOST_ROWS, counted, listed, page
 from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
+from ibidem.config.surface import named
+from ibidem.errors import SettingsError
 from ibidem.execution.tasks import RunTasks, in_turn
-from ibidem.index.arrivals import Arrivals
+from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.comparison import Request, TooManyMatchesError
 from ibidem.index.hits import Hits, Portion, Selves, places_needed
 from ibidem.index.known_passages import locate_passages
 from ibidem.index.places import SegmentHits
-from ibidem.index.search import Oldest, search
+from ibidem.index.search import Oldest, longest_promised, radius_note, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.similar_types import find_similar
 from ibidem.index.snapshot import kept_in
@@ -81,8 +83,10 @@ class Verdict:
 class QueryResult:
     """What documents share with the index. Iterating gives the hits one by one.
 
-    `skipped` lists the records that could not be used, `ids` names the others in order. The tables are made on first use, from
-    the last commit at the time of the query.
+    `skipped` lists the records that could not be used, `ids` names the others in order, `notes` say what the search could
+    not do as asked. The tables are made when they are first use, from
+    the last commit at the time of the
+    query.
     """
 
     def __init__(
@@ -93,8 +97,10 @@ class QueryResult:
         is_known: Sequence[bool],
         skipped: Sequence[Skipped],
         config: Config,
+        notes: Sequence[str] = (),
     ) -> None:
         self.skipped = skipped
+        self.notes = notes
         self._is_known = is_known
         self.config = config
         self.ids: Sequence[str] = collection.ids.to_pylist()
@@ -242,21 +248,25 @@ def answer(
     """
     request = request_of(config)
     queries = arrivals.queries(counts, settings)
-    common_hashes = counts.common_hashes(settings.max_document_share)
+    known_by = queries if settings.elements is None else arrivals.element_queries(counts, settings)
+    notes = _notes(queries, request, settings)
+    common_hashes = np.union1d(counts.common_hashes(settings.max_document_share), settings.stops)
     max_places = config.passages.max_places
     # A document only sees earlier arrivals: a single one sees none.
     is_own_searched = own is not None and own.n_documents > 1
     searched = [*parts, *([(own, kept_in(own, np.empty(0, np.int64)))] if own is not None and is_own_searched else [])]
 
     def hits_of(begin: int, end: int) -> Portion:
-        some = queries if end - begin == len(queries) else queries.part(begin, end)
+        is_all = end - begin == len(queries)
+        some = queries if is_all else queries.part(begin, end)
+        elements = None if known_by is queries else known_by if is_all else known_by.part(begin, end)
         hits_by_segment = []
         wanted = np.full(len(some), places_needed(max_places))  # per query: reduced by the places found in earlier segments
         for segment, kept in searched:
             oldest = Oldest(kept, wanted)
-            found = search(segment, some, request, settings, common_hashes, run_tasks, oldest, MOST_MATCHES).hits
+            found = search(segment, some, request, settings, common_hashes, run_tasks, oldest, MOST_MATCHES, elements).hits
             hits_by_segment.append(SegmentHits.oldest(segment, kept, found, some, request.score, wanted, segment is own))
-        return Portion(begin, end, hits_by_segment, some is queries)
+        return Portion(begin, end, hits_by_segment, is_all)
 
     same_id = np.array([known.get(name, -1) for name in arrivals.collection.ids.to_pylist()], np.int64)
     not_before = np.full(len(same_id), np.iinfo(np.int64).max) if own is None else own.serials
@@ -264,7 +274,20 @@ def answer(
     hits = Hits(arrivals, portions, [segment for segment, _ in searched], Selves(same_id, not_before), max_places)
 
     def locate() -> pa.Table:
-        similar = [find_similar(segment, kept, queries, settings, max_places, run_tasks) for segment, kept in parts]
-        return locate_passages(arrivals, queries, similar, settings, config, same_id, own is not None, run_tasks)
+        similar = [find_similar(segment, kept, known_by, settings, max_places, run_tasks) for segment, kept in parts]
+        among = own is not None
+        return locate_passages(arrivals, queries, known_by, similar, counts, settings, config, same_id, among, run_tasks)
 
-    return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config)
+    return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config, notes)
+
+
+def _notes(queries: QueryTypes, request: Request, settings: SegmentSettings) -> list[str]:
+    """Return what the search cannot do as asked; where it cannot do so for any sentence, that is an error."""
+    longest = longest_promised(request, settings)
+    if longest is None or (longest and longest >= queries.n_counted.max(initial=0)):
+        return []
+    if longest == 0:
+        problem = f"no radius keeps the false positives of the bits search at {request.max_false_positive:g}, however short a "
+        step = f"raise {named('max_false_positive')}, or set {named('radius')}"
+        raise SettingsError([f"{problem}sentence is; {step}"])
+    return [radius_note(longest, request.max_false_positive)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,11 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn
-from ibidem.index.bits import word_masks
+from ibidem.index.bits import PLANE_BITS, narrow_bits, sentence_signatures, word_masks
+from ibidem.index.elements import has_key, make_elements
 from ibidem.index.kernels import comparison as kernels
-from ibidem.index.segment import Segment, SegmentSettings, document_columns, frozen
-from ibidem.index.segment_build import SentenceColumns, TypeColumns, build_segment
+from ibidem.index.segment import ABSENT, Segment, SegmentSettings, document_columns, frozen
+from ibidem.index.segment_build import ELEMENT_BITS, SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
 from ibidem.matches import join_types, sort_sets
 from ibidem.signatures import SentenceTypes, TypeTokens, collapse_sentences, type_tokens
@@ -25,7 +26,10 @@ from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
 @dataclass(frozen=True)
 class QueryTypes:
-    """The queries of a search. Query t has the distinct words `words[first[t]:first[t + 1]]`, numbers into `word_hashes`."""
+    """The queries of a search. Query t has the distinct words `words[first[t]:first[t + 1]]`, numbers into `word_hashes`.
+
+    Where sentences are known by other elements than words, these take the place of words.
+    """
 
     digests: NDArray[np.uint64]
     words: NDArray[np.int32]
@@ -36,40 +40,55 @@ class QueryTypes:
     totals: NDArray[np.int64]
     signatures: NDArray[np.uint64]
     fingerprints: NDArray[np.uint64]
+    wide_signatures: NDArray[np.uint64] = ABSENT
 
     def __len__(self) -> int:
         return len(self.digests)
 
     def part(self, begin: int, end: int) -> QueryTypes:
         """Return the queries [begin, end); words keep their numbers."""
-        columns = (self.totals, self.signatures, self.fingerprints)
-        words = (self.words, frozen(self.first[begin : end + 1]), self.word_hashes, self.weights, self.masks)
-        return QueryTypes(frozen(self.digests[begin:end]), *words, *(frozen(column[begin:end]) for column in columns))
+        return replace(self, first=frozen(self.first[begin : end + 1]), **self._by_query(slice(begin, end)))
 
     def chosen(self, rows: NDArray[np.int64]) -> QueryTypes:
         """Return some of the queries; words keep their numbers."""
-        first = starts_of(self.sizes[rows])
-        words = (frozen(self.words[ranges(self.first[rows], self.sizes[rows])]), frozen(first))
-        columns = (frozen(column[rows]) for column in (self.totals, self.signatures, self.fingerprints))
-        return QueryTypes(frozen(self.digests[rows]), *words, self.word_hashes, self.weights, self.masks, *columns)
+        words = self.words[ranges(self.first[rows], self.sizes[rows])]
+        return replace(self, words=frozen(words), first=frozen(starts_of(self.sizes[rows])), **self._by_query(rows))
+
+    def _by_query(self, rows: slice | NDArray[np.int64]) -> dict[str, Any]:
+        """Return the columns of some queries, except those of their words."""
+        names = ("digests", "totals", "signatures", "fingerprints")
+        columns = {name: frozen(getattr(self, name)[rows]) for name in names}
+        return columns | ({} if self.wide_signatures is ABSENT else {"wide_signatures": self.wide_signatures[:, rows]})
+
+    @property
+    def bit_signatures(self) -> NDArray[np.uint64]:
+        """The bit signatures of all queries, as `bits` takes them."""
+        return self.signatures if self.wide_signatures is ABSENT else self.wide_signatures
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """Number of distinct words per query."""
+        """Number of distinct words by query."""
         return np.diff(self.first)
 
     @cached_property
+    def n_counted(self) -> NDArray[np.int64]:
+        """Number of distinct words that count, by query. Stop words weigh nothing."""
+        counts = self.weights > 0
+        return self.sizes if counts.all() else np.diff(starts_of(counts[self.words])[self.first])
+
+    @cached_property
     def sorted_words(self) -> NDArray[np.int32]:
-        """The words of every query by increasing number."""
+        """The words of every query by rising number."""
         return self.words[np.lexsort((self.words, np.repeat(np.arange(len(self)), self.sizes)))]
 
 
 class Arrivals:
-    """Documents that arrived together. Everything is computed once, on first use."""
+    """Documents that arrived together. Everything is worked out once, when it is asked for first."""
 
     def __init__(self, collection: Collection, run_tasks: RunTasks = in_turn) -> None:
         self.collection = collection
         self._run_tasks = run_tasks
+        self._made: tuple[WordCounts, HashSets] | None = None  # the elements, by the counts that they were made with
 
     @cached_property
     def types(self) -> SentenceTypes:
@@ -85,22 +104,62 @@ class Arrivals:
     def _words(self) -> tuple[NumberedHashes, NDArray[np.int64]]:
         return number_hashes(self.tokens.tokens, self._run_tasks), self.tokens.first
 
+    @property
+    def n_words(self) -> int:
+        """Number of distinct words."""
+        return len(self._words[0].hashes)
+
     @cached_property
     def digests(self) -> NDArray[np.uint64]:
         """The digests of the types."""
         return self.collection.digest[self.types.first_sentence]
 
-    def join(self, limit: Fraction) -> NDArray[np.int32]:
-        """Return the class of every type, named by its first member, by Jaccard similarity of words; -1 without words."""
+    def _elements(self, counts: WordCounts, settings: SegmentSettings) -> HashSets:
+        """Return what every type is known by."""
         words, first = self._words
-        return join_types(sort_sets(HashSets(words.hashes[words.ids], first), self._run_tasks), limit, self._run_tasks).of_type
+        if settings.elements is None:
+            return HashSets(words.hashes[words.ids], first)
+        if self._made is None or self._made[0] is not counts:
+            self._made = counts, make_elements(self.tokens, words, counts, settings)
+        return self._made[1]
+
+    def join(self, counts: WordCounts, settings: SegmentSettings) -> NDArray[np.int32]:
+        """Return the class of every type, named by its first member, by Jaccard similarity of elements; -1 without any."""
+        sets = sort_sets(self._elements(counts, settings), self._run_tasks)
+        return join_types(sets, settings.min_similarity, self._run_tasks).of_type
+
+    def element_queries(self, counts: WordCounts, settings: SegmentSettings) -> QueryTypes:
+        """Return the types as queries by what they are known by, where that is not their words."""
+        elements = self._elements(counts, settings)
+        numbered = number_hashes(elements.hashes, self._run_tasks)
+        masks = word_masks(numbered.hashes, *ELEMENT_BITS)
+        alike = np.ones(len(numbered.hashes), np.int64)
+        return self._queries(numbered, elements.first, alike, masks, np.zeros(len(alike), np.bool_))
 
     def queries(self, counts: WordCounts, settings: SegmentSettings) -> QueryTypes:
         """Return the types as queries."""
         words, first = self._words
         weights = counts.weights_of(words.hashes)
-        masks = word_masks(words.hashes, settings.signature_bits, settings.bits_per_word)
-        is_common = np.isin(words.hashes, counts.common_hashes(settings.max_document_share))
+        n_bits, per_word = settings.signature_bits, settings.bits_per_word
+        masks = word_masks(words.hashes, *narrow_bits(n_bits, per_word))
+        is_stop = np.isin(words.hashes, settings.stops)
+        weights[is_stop] = masks[is_stop] = 0
+        is_common = is_stop | np.isin(words.hashes, counts.common_hashes(settings.max_document_share))
+        queries = self._queries(words, first, weights, masks, is_common)
+        if n_bits > PLANE_BITS:
+            wide = word_masks(words.hashes, n_bits, per_word)
+            wide[:, is_stop] = 0
+            queries = replace(queries, wide_signatures=sentence_signatures(wide, queries.words, queries.first))
+        return queries
+
+    def _queries(
+        self,
+        words: NumberedHashes,
+        first: NDArray[np.int64],
+        weights: NDArray[np.int64],
+        masks: NDArray[np.uint64],
+        is_common: NDArray[np.bool_],
+    ) -> QueryTypes:
         n = len(self.types)
         distinct = kernels.DistinctWords(
             np.empty(len(words.ids), np.int32),
@@ -122,4 +181,6 @@ class Arrivals:
         )
         # A copy of the words: they may also be searched for, and building consumes them.
         types = TypeColumns(self.digests, words.ids.copy(), first, words.hashes)
+        if settings.elements is not None and not has_key(settings.elements):
+            types = replace(types, elements=self._elements(counts, settings))
         return build_segment(documents, sentences, types, counts, settings)

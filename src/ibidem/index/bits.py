@@ -3,11 +3,13 @@
 Kim, Candan, Tatemura, "Efficient overlap and content reuse detection in blogs and online news articles", WWW 2009. Their tree
 is replaced by multi-index hashing, which is exact: the m bits are cut into s pieces, each piece has a table of the rows in its
 order, and signatures at most s·a + b bits apart are within a bits in one of the first b + 1 pieces or within a − 1 in another.
+
+Signatures and masks are a column of 64-bit numbers; wider ones are as many such columns as they take (planes, lowest first).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb, expm1, fsum, log1p
 from typing import Any, NamedTuple
@@ -18,7 +20,9 @@ from numpy.typing import NDArray
 from ibidem.index.kernels import bits as bits_kernels
 from ibidem.index.segment import frozen
 
-MIN_BITS, MAX_BITS = 8, 64
+MIN_BITS, MAX_BITS = 8, 512
+PLANE_BITS = 64
+_NARROW = (64, 3)
 _MAX_ROWS = 1 << 32
 _MIN_ROOM = 1 << 16  # rows of results collected at a time
 
@@ -31,16 +35,32 @@ def word_masks(hashes: NDArray[np.uint64], n_bits: int, bits_per_word: int) -> S
     _check_bits(n_bits)
     if not 1 <= bits_per_word <= n_bits:
         raise ValueError(f"a word cannot set {bits_per_word} of {n_bits} bits")
-    masks = np.empty(len(hashes), np.uint64)
-    bits_kernels.make_masks(frozen(hashes), n_bits, bits_per_word, masks)
-    return masks
+    masks = np.zeros((planes_of(n_bits), len(hashes)), np.uint64)
+    bits_kernels.make_masks(frozen(hashes), n_bits, bits_per_word, tuple(masks))
+    return masks if len(masks) > 1 else masks[0]
+
+
+def planes_of(n_bits: int) -> int:
+    """Return how many columns of 64-bit numbers signatures take."""
+    return -(-n_bits // PLANE_BITS)
+
+
+def narrow_bits(n_bits: int, bits_per_word: int) -> tuple[int, int]:
+    """Return the width and the bits per word of what searches by words look at: one plane, whatever bits are searched for."""
+    return (n_bits, bits_per_word) if n_bits <= PLANE_BITS else _NARROW
 
 
 def sentence_signatures(masks: Signatures, word_ids: NDArray[Any], first: NDArray[np.int64]) -> Signatures:
     """Return the signature of each sentence: the bitwise or of the masks of its words `word_ids[first[s] : first[s + 1]]`."""
-    signatures = np.empty(len(first) - 1, np.uint64)
-    bits_kernels.join_masks(frozen(masks), frozen(word_ids), frozen(first), signatures)
+    signatures = np.empty((*masks.shape[:-1], len(first) - 1), np.uint64)
+    for plane, joined in zip(_planes(masks), np.atleast_2d(signatures), strict=True):
+        bits_kernels.join_masks(plane, frozen(word_ids), frozen(first), joined)
     return signatures
+
+
+def _planes(signatures: Signatures) -> tuple[NDArray[np.uint64], ...]:
+    """Return the columns that signatures, or masks, are made of."""
+    return tuple(frozen(plane) for plane in (signatures if signatures.ndim > 1 else (signatures,)))
 
 
 # The paper's predictions. m = n_bits, l = bits_per_word, n = n_words, k = n_more. There, a word draws its bits one by one and
@@ -83,8 +103,18 @@ def radius_for(n_bits: int, bits_per_word: int, n_words: int, words_flexible: in
     return radius
 
 
+def longest_with_radius(n_bits: int, bits_per_word: int, words_flexible: int, max_false_positive: float) -> int:
+    """Return the most words of a sentence for which `radius_for` finds a radius: the more words, the fewer bits are unset."""
+    found, too_many = 0, 1 << 20  # by then all bits are set
+    while too_many - found > 1:
+        middle = (found + too_many) // 2
+        is_kept = predicted_false_positive(n_bits, bits_per_word, middle, words_flexible, 0) <= max_false_positive
+        found, too_many = (middle, too_many) if is_kept else (found, middle)
+    return found
+
+
 def bits_per_word_for(n_bits: int, vocabulary_size: int) -> int | None:
-    """Return the fewest bits that give every word of the vocabulary its own mask; None if there are not enough masks."""
+    """Return the fewest bits that give every word of the vocabulary a mask of its own; None if there are not so many masks."""
     return next((n for n in range(1, n_bits // 2 + 1) if comb(n_bits, n) >= vocabulary_size), None)
 
 
@@ -133,17 +163,17 @@ def pieces_of(n_rows: int, n_bits: int) -> Pieces:
 
 def build_tables(signatures: Signatures, n_bits: int) -> BitTables:
     """Return the tables of a collection; signature i is row i."""
-    n = len(signatures)
+    n = signatures.shape[-1]
     n_pieces, directory_bits = pieces_of(n, n_bits)
     n_starts = (1 << directory_bits) + 1
     rows = np.empty(n_pieces * n, np.uint32)
     starts = np.zeros(n_pieces * n_starts, np.uint32)
     for piece, begin in enumerate(_begins(n_pieces, n_bits)[:-1]):
-        keys = _rotated(signatures, n_bits, begin)
-        rows[piece * n : (piece + 1) * n] = np.argsort(keys, kind="stable")
+        keys = _rotated(_planes(signatures), n_bits, begin)
+        rows[piece * n : (piece + 1) * n] = np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys)
         if directory_bits:
-            keys >>= np.uint64(n_bits - directory_bits)
-            sizes = np.bincount(keys.view(np.int64), minlength=n_starts - 1)
+            head = _shifted(keys, directory_bits - n_bits)[0]
+            sizes = np.bincount(head.view(np.int64), minlength=n_starts - 1)
         else:
             sizes = np.array([n])
         starts[piece * n_starts + 1 : (piece + 1) * n_starts] = np.cumsum(sizes)
@@ -156,7 +186,7 @@ def search(tables: BitTables, signatures: Signatures, queries: Signatures, radiu
 
     Exact for any signatures. Whatever their distribution, a query costs at most about one and a half times as much as a scan.
     """
-    n, n_bits = len(signatures), tables.n_bits
+    n, n_bits = signatures.shape[-1], tables.n_bits
     n_pieces, directory_bits = pieces_of(n, n_bits)
     _check_radius(radius)
     if len(tables.rows) != n_pieces * n or len(tables.starts) != n_pieces * ((1 << directory_bits) + 1):
@@ -178,30 +208,34 @@ def _search_tables(
 ) -> tuple[NDArray[np.int64], Rows]:
     """Return what `search` returns; a query falls back to a scan only after `max_work`, in rows of a scan."""
     n_bits = tables.n_bits
-    n_pieces, directory_bits = pieces_of(len(signatures), n_bits)
+    n_rows, planes = signatures.shape[-1], _planes(signatures)
+    n_pieces, directory_bits = pieces_of(n_rows, n_bits)
     begins = _begins(n_pieces, n_bits)
     limits = np.array(_limits(n_pieces, radius))
     every_bit = (1 << n_bits) - 1
-    masks = np.array([(every_bit >> begins[p]) ^ (every_bit >> begins[p + 1]) for p in range(n_pieces)], np.uint64)
-    given = bits_kernels.Tables(frozen(signatures), frozen(tables.rows), frozen(tables.starts), n_bits, directory_bits)
+    of_piece = [(every_bit >> begins[p]) ^ (every_bit >> begins[p + 1]) for p in range(n_pieces)]
+    shifts = [PLANE_BITS * plane for plane in range(len(planes))]
+    masks = np.array([mask >> shift & (1 << PLANE_BITS) - 1 for mask in of_piece for shift in shifts], np.uint64)
+    given = bits_kernels.Tables(planes, frozen(tables.rows), frozen(tables.starts), n_bits, directory_bits)
     pieces = bits_kernels.Pieces(np.array(begins), masks, limits)
-    queries = frozen(queries)
+    asked = _planes(queries)
     stack = np.empty((n_bits + 1, 5), np.int64)
 
     def run(query_from: int, ends: NDArray[np.int64], results: Rows) -> int:
-        return int(bits_kernels.search(given, pieces, queries, radius, max_work, query_from, stack, ends, results))
+        return int(bits_kernels.search(given, pieces, asked, radius, max_work, query_from, stack, ends, results))
 
-    return _gather(run, len(queries), len(signatures))
+    return _gather(run, queries.shape[-1], n_rows)
 
 
 def scan(signatures: Signatures, queries: Signatures, radius: int) -> tuple[NDArray[np.int64], Rows]:
     """Return what `search` returns, by comparing each query with every signature."""
     _check_radius(radius)
+    given, asked = _planes(signatures), _planes(queries)
 
     def run(query_from: int, ends: NDArray[np.int64], results: Rows) -> int:
-        return int(bits_kernels.scan(frozen(signatures), frozen(queries), radius, query_from, ends, results))
+        return int(bits_kernels.scan(given, asked, radius, query_from, ends, results))
 
-    return _gather(run, len(queries), len(signatures))
+    return _gather(run, queries.shape[-1], signatures.shape[-1])
 
 
 def _gather(run: Callable[[int, NDArray[np.int64], Rows], int], n_queries: int, n_rows: int) -> tuple[NDArray[np.int64], Rows]:
@@ -230,13 +264,28 @@ def _limits(n_pieces: int, radius: int) -> list[int]:
     return [a if piece <= b else a - 1 for piece in range(n_pieces)]
 
 
-def _rotated(signatures: Signatures, n_bits: int, begin: int) -> Signatures:
-    """Return the signatures rotated to begin with a bit (see `_rotate` in the kernels)."""
-    every_bit = np.uint64((1 << n_bits) - 1)
-    keys = signatures & every_bit
+def _rotated(planes: Sequence[NDArray[np.uint64]], n_bits: int, begin: int) -> tuple[NDArray[np.uint64], ...]:
+    """Return the signatures rotated to begin with a bit, counted from the highest one."""
+    highest = np.uint64((1 << n_bits - PLANE_BITS * (len(planes) - 1)) - 1)
+    keys = (*planes[:-1], planes[-1] & highest)
     if begin:
-        keys = (keys << np.uint64(begin) | keys >> np.uint64(n_bits - begin)) & every_bit
+        both = zip(_shifted(keys, begin), _shifted(keys, begin - n_bits), strict=True)
+        keys = tuple(high | low for high, low in both)
+        keys = (*keys[:-1], keys[-1] & highest)
     return keys
+
+
+def _shifted(planes: Sequence[NDArray[np.uint64]], by: int) -> tuple[NDArray[np.uint64], ...]:
+    """Return signatures whose bits are moved to the higher end, or to the lower one if `by` is negative; others are 0."""
+    whole, part = divmod(by, PLANE_BITS)
+    moved = []
+    for plane in range(len(planes)):
+        value = np.zeros_like(planes[0])
+        for source, shift in ((plane - whole, part), (plane - whole - 1, part - PLANE_BITS)):
+            if 0 <= source < len(planes) and -PLANE_BITS < shift < PLANE_BITS:
+                value |= planes[source] << np.uint64(shift) if shift >= 0 else planes[source] >> np.uint64(-shift)
+        moved.append(value)
+    return tuple(moved)
 
 
 def _check_bits(n_bits: int) -> None:

@@ -7,6 +7,7 @@ import shlex
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ibidem.errors import IndexChangedError, IndexLockedError, IndexStoreError, NoIndexError
 from ibidem.execution.durable_files import sync_folder
@@ -81,7 +82,8 @@ class Commits:
     def store_counts(self, counts: WordCounts) -> str:
         """Write counts of words to a file; return its name, for the next commit."""
         name = new_name("words")
-        about = {"index": self._identity, "n_documents": counts.n_documents, "version": counts.version}
+        about: dict[str, Any] = {"index": self._identity, "n_documents": counts.n_documents, "version": counts.version}
+        about |= {"given": True} if counts.is_given else {}
         write_arrays(self._folder / name, counts.arrays(), about)
         return name
 

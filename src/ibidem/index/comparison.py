@@ -14,8 +14,7 @@ from ibidem.execution.tasks import RunTasks, split_by_cost
 from ibidem.index.arrivals import QueryTypes
 from ibidem.index.kernels.comparison import Limit, MatchRoom, Queries, Scratch, compare_candidates
 from ibidem.index.kernels.search import Types
-from ibidem.index.kernels.segment import ByteLists
-from ibidem.index.segment import Segment, frozen
+from ibidem.index.segment import Segment, TypeElements, frozen
 
 _N_TASKS = 8
 _ROOM = 1 << 14
@@ -64,8 +63,9 @@ class Matches:
         """Return the score of every match: share of the query's weight, of its words, or the product of both."""
         by_weight = self.weight / np.maximum(queries.totals[self.query], 1)
         by_words = self.common / np.maximum(queries.sizes[self.query], 1)
-        result: NDArray[np.float64] = {"idf": by_weight, "fraction": by_words, "product": by_weight * by_words}[score]
-        return result
+        if score == "fraction":
+            return self.weight / np.maximum(queries.n_counted[self.query], 1)
+        return by_weight if score == "idf" else by_weight * by_words
 
 
 class TooManyMatchesError(Exception):
@@ -75,25 +75,33 @@ class TooManyMatchesError(Exception):
 class Comparison:
     """The queries as one segment sees them, and the limits, in the form that kernels need.
 
-    With `most_matches`, `TooManyMatchesError` is raised as soon as several queries have about that many.
+    With `most_matches`, `TooManyMatchesError` is raised as soon as several queries have about that many. Words are compared, or
+    the `elements` that both sides are known by.
     """
 
-    def __init__(self, segment: Segment, queries: QueryTypes, request: Request, most_matches: int | None = None) -> None:
+    def __init__(
+        self,
+        segment: Segment,
+        queries: QueryTypes,
+        request: Request,
+        most_matches: int | None = None,
+        elements: TypeElements | None = None,
+    ) -> None:
         self.segment, self.queries, self.request = segment, queries, request
         self.most_matches = most_matches if len(queries) > 1 else None
         by_words = request.score == "fraction"
-        weights = frozen(np.ones(len(queries.weights), np.int64)) if by_words else queries.weights
-        totals = frozen(queries.sizes) if by_words else queries.totals
-        self.local = frozen(segment.words_of(queries.word_hashes))
+        weights = frozen((queries.weights > 0).astype(np.int64)) if by_words else queries.weights
+        totals = frozen(queries.n_counted) if by_words else queries.totals
+        self.elements = segment.words if elements is None else elements
+        self.local = frozen(self.elements.numbers_of(queries.word_hashes))
         self.columns = Queries(queries.words, queries.first, totals, weights, queries.masks, self.local)
         self.limit = Limit(*request.min_score.as_integer_ratio(), request.score == "product", request.min_contained_words)
 
     @cached_property
     def types(self) -> Types:
         """The types of the segment."""
-        s = self.segment
-        postings = ByteLists(s.posting_first, s.postings), ByteLists(s.prefix_first, s.prefix_postings)
-        return Types(s.word_lists, *postings, s.signatures, s.sizes)
+        e = self.elements
+        return Types(e.lists, e.postings, e.prefixes, e.signatures, e.sizes)
 
     def scratch(self) -> Scratch:
         """Return arrays for one thread, large enough for the longest query."""
@@ -107,7 +115,7 @@ class Comparison:
 
         def run(query_from: int, query_to: int, room: MatchRoom) -> tuple[int, int]:
             return compare_candidates(  # type: ignore[no-any-return]
-                self.columns, self.segment.word_lists, self.limit, candidate_first, candidates, query_from, query_to,
+                self.columns, self.elements.lists, self.limit, candidate_first, candidates, query_from, query_to,
                 self.scratch(), room,
             )  # fmt: skip
 
@@ -124,8 +132,6 @@ class Comparison:
         query, of_type, common, weight, size = (
             np.concatenate(columns).astype(np.int64) for columns in zip(*pieces, strict=True)
         )
-        if self.request.score == "fraction":  # the kernel added up words; weights are not needed then
-            weight = common
         return Matches(query, of_type, common, weight, size)
 
 

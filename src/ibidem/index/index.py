@@ -18,6 +18,7 @@ from ibidem.columns.collection import Collection
 from ibidem.config import Config
 from ibidem.config.keywords import carried_out_by
 from ibidem.config.papers import check_paper
+from ibidem.config.word_source import GivenWords
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
@@ -34,13 +35,16 @@ from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import refuse_other_settings
 from ibidem.index.commits import WriterLock
+from ibidem.index.elements import needs_counts
 from ibidem.index.inspection import describe, find_damage
 from ibidem.index.segment import Segment
 from ibidem.index.settings import (
+    as_decided,
     check_made_by,
-    check_signature,
+    given_counts,
     segment_settings,
     to_store,
+    with_engine,
     with_own_seed,
     with_seed_of,
     with_stored,
@@ -84,8 +88,9 @@ class Index:
         self.path = Path(path)
         self.progress = progress or Progress()
         base = config or Config()
-        check_paper(Config.of(base, **settings), "index")
-        made_with = to_store(with_own_seed(check_signature(Config.of(base, **settings)))) if create else {}
+        self._asked = Config.of(base, **settings)
+        check_paper(self._asked, "index")
+        made_with = to_store(with_own_seed(self._asked.with_signature("words"))) if create else {}
         self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
             self._is_new = self._catalog.generation() == 0  # then the first commit, whoever makes it, fixes the settings
@@ -93,7 +98,7 @@ class Index:
             if create and self._is_new:
                 self._stored = with_seed_of(self._catalog.settings, made_with, Config.of(base, **settings))
             check_made_by(self._stored)
-            self.config = with_stored(self._stored, base, settings)
+            self.config = with_stored(self._stored, base, with_engine(self._stored, base, settings))
         except BaseException:
             self._catalog.close()
             raise
@@ -113,11 +118,14 @@ class Index:
         html: bool = False, main_content: bool = False, encoding: str = "utf-8", lang: str = "auto",
         max_sentence_words: int = 120, hash_seed: int = -1,
         signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
-        max_document_share: float = 0.6, as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
-        paper: bool = False, min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1,
-        min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False,
-        skip_same_group: bool = False, signature_bits: int = 64, bits_per_word: int = 3,
-        search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
+        shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
+        spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
+        spot_chain: int = 2, max_document_share: float = 0.6, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
+        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+        min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
+        max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False, skip_same_group: bool = False,
+        signature_bits: int = 64, bits_per_word: int | Literal["auto"] = 3,
+        search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
         commit_every: str = "1000,10s", workers: int = 0, memory: str = "auto", strict: bool = False,
@@ -182,7 +190,7 @@ class Index:
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         max_places: int = 100, skip_same_group: bool = False,
-        search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
+        search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
         workers: int = 0, strict: bool = False,
@@ -200,8 +208,12 @@ class Index:
         if os.getpid() != self._process:
             raise IndexStoreError("the index was opened in another process", "Open it again in this process.")
         if self._is_new and self._catalog.generation() > 0:
-            refuse_other_settings(self._catalog.reread_settings(), self._stored)
-            self._is_new = False
+            stored = self._catalog.reread_settings()
+            mine = as_decided(self._stored, stored)
+            refuse_other_settings(stored, mine)
+            self._is_new, self._stored = False, mine
+            self.config = Config.of(self.config, bits_per_word=mine["bits_per_word"])
+            self._settings = segment_settings(self.config)
 
     def _current(self) -> Snapshot:
         self._check_usable()
@@ -227,7 +239,7 @@ class Index:
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         max_places: int = 100, skip_same_group: bool = False,
-        search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
+        search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
         workers: int = 0, strict: bool = False,
@@ -257,7 +269,10 @@ class Index:
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
 
             n_chunk_bytes = min(_CHUNK_BYTES, _budget(config) // _CHUNKS_IN_MEMORY)
-            chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in _chunks(batches, n_chunk_bytes))
+            # The first chunk may determine what sentences are known by: it does not depend on the memory.
+            n_first_bytes = _CHUNK_BYTES if needs_counts(self._settings.elements) else n_chunk_bytes
+            pieces = _chunks(batches, n_first_bytes, n_chunk_bytes)
+            chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in pieces)
             for first in chunks:  # before the others: it may determine how words are counted
                 write(build(first))
                 break
@@ -302,7 +317,8 @@ class Index:
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         max_places: int = 100, same_document: bool = False, skip_same_group: bool = False, signature_bits: int = 64,
-        bits_per_word: int = 3, search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
+        bits_per_word: int | Literal["auto"] = 3,
+        search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
         commit_every: str = "1000,10s", workers: int = 0, memory: str = "auto", strict: bool = False,
@@ -319,6 +335,7 @@ class Index:
 
     def _watch(self, documents: Iterable[Any], replace: bool, config: Config) -> Generator[Arrival, None, None]:
         with self._writer(config) as writer:
+            writer.check_counts()
 
             def collect(batch: list[Any], skipped: SkippedRecords) -> Collection:
                 return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._threads.run_tasks)
@@ -337,6 +354,8 @@ class Index:
         With `recount`, words are counted again, so scores and fingerprints change.
         """
         with self._writer(self.config) as writer:
+            if recount:
+                writer.check_recount()
             writer.compact()
             if recount:
                 writer.recount()
@@ -352,8 +371,8 @@ class Index:
     def info(
         self, *,
         # settings of Index.info
-        signature_bits: int = 64, bits_per_word: int = 3,
-        search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
+        signature_bits: int = 64, bits_per_word: int | Literal["auto"] = 3,
+        search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
         commit_every: str = "1000,10s",
@@ -374,7 +393,8 @@ class Index:
         most = min(max(budget // _MERGING_BYTES_A_SENTENCE, _FEWEST_SENTENCES), _MOST_SENTENCES)
         with WriterLock(self._catalog.opened) as lock:
             self._check_usable()
-            writer = Writer(lock, self._catalog, self._reader, self._settings, self._stored, most)
+            given = given_counts(self._asked, self._stored) if self._catalog.generation() == 0 else None
+            writer = Writer(lock, self._catalog, self._reader, self._settings, self._stored, most, given)
             try:
                 yield writer
             except BaseException:
@@ -404,14 +424,14 @@ def _ids(batches: Sequence[pa.RecordBatch]) -> list[str]:
     return [name for batch in batches for name in batch.column("id").to_pylist()]
 
 
-def _chunks(batches: Iterable[pa.RecordBatch], n_chunk_bytes: int) -> Iterator[list[pa.RecordBatch]]:
+def _chunks(batches: Iterable[pa.RecordBatch], n_first_bytes: int, n_later_bytes: int) -> Iterator[list[pa.RecordBatch]]:
     chunk: list[pa.RecordBatch] = []
-    n_bytes = 0
+    n_bytes, n_chunk_bytes = 0, n_first_bytes
     for batch in batches:
         chunk.append(batch)
         n_bytes += batch.column("text").nbytes
         if n_bytes >= n_chunk_bytes:
             yield chunk
-            chunk, n_bytes = [], 0
+            chunk, n_bytes, n_chunk_bytes = [], 0, n_later_bytes
     if chunk:
         yield chunk

@@ -15,8 +15,9 @@ from ibidem.index import bits
 from ibidem.index.array_files import check_arrays
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import State
+from ibidem.index.elements import are_fixed
 from ibidem.index.folder import OpenFolder
-from ibidem.index.settings import FIXED, to_store
+from ibidem.index.settings import fixed_settings, to_store
 from ibidem.index.snapshot import Snapshot, kept_in, read_counts, read_segment
 from ibidem.index.sweep import later_files
 
@@ -27,6 +28,7 @@ _TRIES = 20
 def describe(folder: OpenFolder, snapshot: Snapshot, config: Config) -> dict[str, Any]:
     """Return settings, counts and sizes, and the predictions for the bits search."""
     state, stored = snapshot.state, to_store(config)
+    fixed = {name: stored[name] for name in fixed_settings(config.signatures.signature) if name in stored}
     n_sentences = sum(entry.n_sentences for entry in state.segments)
     n_bytes = 0
     for name in folder.names():
@@ -40,39 +42,57 @@ def describe(folder: OpenFolder, snapshot: Snapshot, config: Config) -> dict[str
         "types": sum(entry.n_types for entry in state.segments),
         "removed_documents": len(state.removed),
         "segments": len(state.segments),
+        "engine": config.index.search_engine,
         "bytes": n_bytes,
         "bytes_per_sentence": round(n_bytes / n_sentences, 1) if n_sentences else 0.0,
         "word_counts": {
             "version": snapshot.counts.version,
             "documents": snapshot.counts.n_documents,
             "words": len(snapshot.counts.hashes),
+            "fixed": are_fixed(snapshot.counts, config.signatures),
         },
-        "settings": {**{name: stored[name] for name in FIXED}, "min_similarity": float(config.matches.min_similarity)},
-        "bits": predict(config, _mean_words(snapshot)),
+        "settings": fixed | {"min_similarity": float(config.matches.min_similarity)},
+        "bits": predict(config, _mean_words(snapshot), _vocabulary_size(snapshot)),
     }
 
 
-def predict(config: Config, n_words: int) -> dict[str, Any]:
-    """Return the predicted recall and false positives of the bits search for sentences of `n_words` distinct words."""
+def predict(config: Config, n_words: int, vocabulary_size: int) -> dict[str, Any]:
+    """Return the predicted recall and false positives of the bits search for sentences of `n_words` distinct words.
+
+    `bits_per_word` that is auto is what a vocabulary of that size asks for.
+    """
     index = config.index
-    given = (index.signature_bits, index.bits_per_word, n_words)
-    derived = bits.radius_for(*given, index.words_flexible, index.max_false_positive)
-    radius = index.radius if index.radius >= 0 else derived
+    per_word = index.bits_per_word or bits.bits_per_word_for(index.signature_bits, vocabulary_size)
     prediction: dict[str, Any] = {
         "signature_bits": index.signature_bits,
-        "bits_per_word": index.bits_per_word,
+        "bits_per_word": per_word,
         "words_per_sentence": n_words,
+        "vocabulary": vocabulary_size,
         "words_flexible": index.words_flexible,
-        "radius": radius,
     }
+    nothing = {"predicted_recall": None, "predicted_false_positive": None}
+    if per_word is None:
+        reason = f"{index.signature_bits} bits give no mask of its own to each of {vocabulary_size:,} words; "
+        reason += f"raise {named('signature_bits')}"
+        return prediction | {"radius": None, "longest_sentence": None, **nothing, "reason": reason}
+    given = (index.signature_bits, per_word, n_words)
+    derived = bits.radius_for(*given, index.words_flexible, index.max_false_positive)
+    radius = index.radius if index.radius >= 0 else derived
+    longest = bits.longest_with_radius(*given[:2], index.words_flexible, index.max_false_positive)
+    prediction |= {"radius": radius, "longest_sentence": longest if index.radius < 0 else None}
     if radius is None:
         reason = f"no radius satisfies the limit; raise {named('signature_bits')} or {named('max_false_positive')}"
-        return prediction | {"predicted_recall": None, "predicted_false_positive": None, "reason": reason}
+        return prediction | nothing | {"reason": reason}
     return prediction | {
         "predicted_recall": bits.predicted_recall(*given, index.words_flexible, radius),
         "predicted_false_positive": bits.predicted_false_positive(*given, index.words_flexible, radius),
-        "lossless_radius": bits.lossless_radius(index.bits_per_word, index.words_flexible),
+        "lossless_radius": bits.lossless_radius(per_word, index.words_flexible),
     }
+
+
+def _vocabulary_size(snapshot: Snapshot) -> int:
+    """Return the number of words of the segment that has most: few words are in another one only."""
+    return max((len(part.segment.word_hashes) for part in snapshot.parts), default=0)
 
 
 def _mean_words(snapshot: Snapshot) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +20,12 @@ from ibidem.columns.rows import Pairing, Rows, rows_of
 from ibidem.config import Config, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
+from ibidem.index.elements import has_key
 from ibidem.index.kernels import places as kernels
 from ibidem.index.places import Numbers
 from ibidem.index.segment import Segment, SegmentSettings, strings
 from ibidem.index.similar_types import Similar, matches_among
+from ibidem.index.vocabulary import WordCounts
 from ibidem.matches import Cells, TypeSets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
 from ibidem.passages import Meeting, find_in
@@ -46,12 +47,15 @@ class _Known:
     first_sentence: Numbers  # the number of the first of them in its document, by document
     of_sentence: Numbers  # the document of each, in the segment
     types: Numbers  # the type of each among the relevant ones, -1 if it matches nothing
+    is_known: NDArray[np.bool_]  # whether each has elements; those without are skipped
 
 
 def locate_passages(
     arrivals: Arrivals,
     queries: QueryTypes,
+    known_by: QueryTypes,
     similar: Sequence[Similar],
+    counts: WordCounts,
     settings: SegmentSettings,
     config: Config,
     own_serials: Numbers,
@@ -60,7 +64,9 @@ def locate_passages(
 ) -> pa.Table:
     """Return the passages that arrivals share with documents of the index, in the schema PASSAGES; arrivals are side a.
 
-    Guaranteed: every passage of `min_sentences` that goes through a sentence of at most `max_places` places, and every shorter
+    `queries` are their types by words, `known_by` by what the index's signature knows them by, which may be the same.
+
+    Promised: every passage of `min_sentences` that goes through a sentence of at most `max_places` places, and every shorter
     one that goes through such a sentence of `min_quote_words` words, or is all of two short texts; such passages are complete.
     Places are counted in the index and among earlier arrivals. With `among_themselves`, also the passages that they share with
     one another; then the later document is side a. `own_serials` are those of the arrivals' ids in the index: a document is not
@@ -69,12 +75,12 @@ def locate_passages(
     limits = passage_limits(config)
     collection = arrivals.collection
     n_places = _places_before(arrivals, queries, similar, among_themselves)
-    anchors = _anchor_types(arrivals, n_places, config)
+    anchors = _anchor_types(arrivals, n_places, known_by.sizes > 0, config)
     if not anchors.any() and not among_themselves:
         return PASSAGES.empty_table()
     documents = [_documents_of(part, anchors) for part in similar]
     similar = [
-        matches_among(part, mine, queries, settings, limits.max_places, run_tasks)
+        matches_among(part, mine, known_by, settings, limits.max_places, run_tasks)
         for part, mine in zip(similar, documents, strict=True)
     ]
     digests, number = np.unique(
@@ -89,11 +95,13 @@ def locate_passages(
     my_types = number[arrivals.types.of_sentence[mine]]
     small, types = _small_collection(collection, order, my_types, mine, known, config.passages.skip_same_group)
     exact = config.signatures.signature == "exact"
-    classes = _classes(arrivals, queries, similar, number, len(digests), config.matches.min_similarity, among_themselves, exact)
+    of_type = arrivals.join(counts, settings) if among_themselves and not exact else None
+    classes = _classes(len(queries), similar, number, len(digests), of_type, exact)
     unmatched = np.arange(len(types), dtype=np.uint64) + _UNMATCHED
     of_sentence = np.where(types >= 0, classes[types].astype(np.uint64) + np.uint64(1), unmatched)
     if not exact:
-        of_sentence[small.n_words == 0] = 0
+        of_mine = known_by.sizes[arrivals.types.of_sentence[mine]] > 0
+        of_sentence[~np.concatenate([of_mine, *(part.is_known for part in known)])] = 0
     rows = _numbered(rows_of(small, of_sentence, limits.max_gap_sentences), small, known)
     is_known = np.arange(small.n_documents) >= collection.n_documents
     side, group_numbers = np.empty(0, np.int8), np.empty(0, np.int32)
@@ -110,8 +118,11 @@ def locate_passages(
     is_cold = n_places[mine][rows.sentence[rows.sentence < len(mine)]] <= limits.max_places
     cells = None
     if not exact:
-        sets = _sets(queries, similar, number, len(digests))
-        cells = Cells(types[rows.sentence].astype(np.int32), sets, config.matches.min_similarity.as_integer_ratio())
+        # Equal keys match whatever their words; the words only tell how alike they are.
+        by_key = has_key(settings.elements)
+        sets = _sets(queries if by_key else known_by, similar, number, len(digests), by_key)
+        limit = (0, 1) if by_key else settings.min_similarity.as_integer_ratio()
+        cells = Cells(types[rows.sentence].astype(np.int32), sets, limit)
     # Places are counted in the index: only some of them are here, and are not counted.
     found = find_in(Meeting(small, rows, cells, pairs, hot, is_cold), replace(limits, max_places=10**9), run_tasks)
     table = passages_table(found.passages, rows, small, limits.min_sentences, run_tasks)
@@ -136,11 +147,11 @@ def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Si
     return n_places
 
 
-def _anchor_types(arrivals: Arrivals, n_places: Numbers, config: Config) -> NDArray[np.bool_]:
-    """Return which types of the arrivals lead to documents."""
+def _anchor_types(arrivals: Arrivals, n_places: Numbers, is_known: NDArray[np.bool_], config: Config) -> NDArray[np.bool_]:
+    """Return which types of the arrivals lead to documents; `is_known` says which of them are known by anything."""
     limits, collection, of_sentence = passage_limits(config), arrivals.collection, arrivals.types.of_sentence
     if config.signatures.signature != "exact":
-        n_places = np.where(collection.n_words == 0, -1, n_places)
+        n_places = np.where(is_known[of_sentence], n_places, -1)
     is_anchor = np.empty(len(n_places), np.bool_)
     kernels.choose_anchors(
         collection.document_first, collection.n_words, n_places, limits.min_sentences, limits.min_quote_words,
@@ -166,7 +177,8 @@ def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
     segment, matches = part.segment, part.matches
     matched, at = np.unique(matches.type, return_index=True)
     begins, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
-    kernels.trim_documents(documents, segment.document_first, segment.types, segment.sizes, matched, begins, ends)
+    element_sizes = segment.elements.sizes
+    kernels.trim_documents(documents, segment.document_first, segment.types, element_sizes, matched, begins, ends)
     size = ends - begins
     sentences = ranges(begins, size)
     types = segment.types[sentences].astype(np.int64)
@@ -174,8 +186,8 @@ def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
     if len(matched):
         place = np.minimum(np.searchsorted(matched, types), len(matched) - 1)
         names = np.where(matched[place] == types, number[at][place], -1)
-    first_sentence = begins - segment.document_first[documents]
-    return _Known(segment, documents, size, sentences, first_sentence, np.repeat(documents, size), names)
+    first_sentence, is_known = begins - segment.document_first[documents], element_sizes[types] > 0
+    return _Known(segment, documents, size, sentences, first_sentence, np.repeat(documents, size), names, is_known)
 
 
 def _small_collection(
@@ -231,32 +243,29 @@ def _numbered(rows: Rows, small: Collection, known: Sequence[_Known]) -> Rows:
 
 
 def _classes(
-    arrivals: Arrivals,
-    queries: QueryTypes,
+    n_queries: int,
     similar: Sequence[Similar],
     number: Numbers,
     n_types: int,
-    limit: Fraction,
-    among_themselves: bool,
+    of_type: NDArray[np.int32] | None,
     exact: bool,
 ) -> Numbers:
-    """Return the class of every type: types of different classes do not match."""
+    """Return the class of every type: types of different classes do not match. `of_type` are those among the arrivals."""
     parent = np.arange(n_types, dtype=np.int32)
     if exact:
         return parent.astype(np.int64)
     query = np.concatenate([part.matches.query for part in similar] or [np.empty(0, np.int64)])
-    a, b = number[query], number[len(queries) :]
-    if among_themselves:
-        of_type = arrivals.join(limit)
-        has_words = np.flatnonzero(of_type >= 0)
-        a, b = np.concatenate([a, number[has_words]]), np.concatenate([b, number[of_type[has_words]]])
+    a, b = number[query], number[n_queries:]
+    if of_type is not None:
+        is_known = np.flatnonzero(of_type >= 0)
+        a, b = np.concatenate([a, number[is_known]]), np.concatenate([b, number[of_type[is_known]]])
     unite_pairs(a, b, parent)
     flatten(parent)
     return parent.astype(np.int64)
 
 
-def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_types: int) -> TypeSets:
-    """Return the words of every relevant type, in the numbers of the queries' words."""
+def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_types: int, by_words: bool) -> TypeSets:
+    """Return what every relevant that matters here is known by, or its words, in the numbers that the queries have for it."""
     start, size = np.zeros(n_types, np.int64), np.zeros(n_types, np.int32)
     values, filled = [], 0
     done = np.zeros(n_types, np.bool_)
@@ -267,11 +276,13 @@ def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_ty
         types = part.matches.type[at][~done[names]]
         names = names[~done[names]]
         done[names] = True
-        present = np.flatnonzero(part.local >= 0)
-        present = present[np.argsort(part.local[present])]
+        elements = part.segment.words if by_words else part.segment.elements
+        local = elements.numbers_of(queries.word_hashes) if by_words else part.local
+        present = np.flatnonzero(local >= 0)
+        present = present[np.argsort(local[present])]
         first = np.zeros(len(types) + 1, np.int64)
-        room = np.empty(int(part.segment.word_counts(types).sum()), np.int32)
-        source = (part.segment.word_lists, types, part.local[present], present)
+        room = np.empty(int(elements.counts(types).sum()), np.int32)
+        source = (elements.lists, types, local[present], present)
         kernels.shared_words(*source, len(queries.word_hashes), room, first)
         start[names], size[names] = first[:-1] + filled, np.diff(first)
         values.append(room[: first[-1]])

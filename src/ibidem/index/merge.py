@@ -6,14 +6,16 @@ Neighbours of similar size are merged, so that a sentence is rewritten only a fe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import ranges, starts_of
-from ibidem.index.kernels import segment as kernels
-from ibidem.index.segment import DocumentColumns, Segment, SegmentSettings, document_columns, frozen
+from ibidem.columns.sets import HashSets
+from ibidem.index.elements import has_key
+from ibidem.index.segment import DocumentColumns, Segment, SegmentSettings, document_columns
 from ibidem.index.segment_build import SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
 
@@ -70,18 +72,21 @@ def merge_segments(
     segments: Sequence[Segment], kept: Sequence[NDArray[np.bool_]], counts: WordCounts, settings: SegmentSettings
 ) -> Segment:
     """Return one segment with the kept documents of all, in order; `kept` is per document of each segment."""
-    documents, sentences, types = columns_of(segments, kept)
+    documents, sentences, types = columns_of(segments, kept, settings.elements is not None and not has_key(settings.elements))
     return build_segment(documents, sentences, types, counts, settings)
 
 
 def columns_of(
-    segments: Sequence[Segment], kept: Sequence[NDArray[np.bool_]]
+    segments: Sequence[Segment], kept: Sequence[NDArray[np.bool_]], with_elements: bool = False
 ) -> tuple[DocumentColumns, SentenceColumns, TypeColumns]:
-    """Return the kept documents of segments, their sentences and their types, as `build_segment` takes them."""
+    """Return the kept documents of segments, their sentences and their types, as `build_segment` takes them.
+
+    `with_elements`: types are known by elements that cannot be made again of their words.
+    """
     chosen = [np.flatnonzero(keep) for keep in kept]
     sizes = [segment.sentence_counts(rows) for segment, rows in zip(segments, chosen, strict=True)]
     spans = [_sentences_of(segment, rows) for segment, rows in zip(segments, chosen, strict=True)]
-    types, of_sentence = _unite_types([(s, s.types[rows]) for s, rows in zip(segments, spans, strict=True)])
+    types, of_sentence = _unite_types([(s, s.types[rows]) for s, rows in zip(segments, spans, strict=True)], with_elements)
     ends = []
     for segment, rows, span, size in zip(segments, chosen, spans, sizes, strict=True):
         ends.append(segment.end_chars(span, np.repeat(rows, size)))
@@ -110,7 +115,9 @@ def _sentences_of(segment: Segment, documents: Numbers) -> Numbers:
     return ranges(segment.document_first[documents], segment.sentence_counts(documents))
 
 
-def _unite_types(parts: Sequence[tuple[Segment, NDArray[np.uint32]]]) -> tuple[TypeColumns, NDArray[np.uint32]]:
+def _unite_types(
+    parts: Sequence[tuple[Segment, NDArray[np.uint32]]], with_elements: bool
+) -> tuple[TypeColumns, NDArray[np.uint32]]:
     """Return the distinct types of the given sentences, and the type of each sentence among them."""
     used = []
     for segment, of_sentence in parts:
@@ -126,16 +133,18 @@ def _unite_types(parts: Sequence[tuple[Segment, NDArray[np.uint32]]]) -> tuple[T
     bounds = starts_of([len(types) for types in used])
     hashes, word_number = np.unique(np.concatenate([s.word_hashes for s, _ in parts]), return_inverse=True)
     lists, sizes, of_all = [], [], []
+    elements, element_sizes = [np.empty(0, np.uint64)], [np.empty(0, np.int32)]
     word_base = 0
     for k, ((segment, of_sentence), types) in enumerate(zip(parts, used, strict=True)):
         mine = number[bounds[k] : bounds[k + 1]]
         wanted = types[source[mine] == np.arange(bounds[k], bounds[k + 1])]
-        lengths = segment.word_counts(wanted)
-        first = np.zeros(len(wanted) + 1, np.int64)
-        words = np.empty(int(lengths.sum()), np.int32)
-        kernels.read_lists(segment.word_lists, frozen(wanted), word_base, words, first)
-        lists.append(word_number[words])
+        words, lengths = segment.words.read(wanted)
+        lists.append(word_number[words + word_base])
         sizes.append(lengths)
+        if with_elements:
+            numbers, lengths = segment.elements.read(wanted)
+            elements.append(segment.elements.hashes[numbers])
+            element_sizes.append(lengths)
         renumbered = np.empty(segment.n_types, np.uint32)
         renumbered[types] = mine
         of_all.append(renumbered[of_sentence])
@@ -145,4 +154,7 @@ def _unite_types(parts: Sequence[tuple[Segment, NDArray[np.uint32]]]) -> tuple[T
     place = np.empty(len(in_order), np.uint32)
     place[in_order] = np.arange(len(in_order), dtype=np.uint32)
     united = TypeColumns(digests[in_order], np.concatenate(lists).astype(np.int32), first, hashes)
+    if with_elements:
+        sets = HashSets(np.concatenate(elements), starts_of(np.concatenate(element_sizes)))
+        united = replace(united, elements=sets)
     return united, place[np.concatenate(of_all)]

@@ -3,6 +3,8 @@
 - `overlap`: postings of a query's rarest words, bit signatures, full comparison. The fastest; finds everything.
 - `bits` (qSign): types whose bit signature is within a radius, then full comparison. Misses what is outside it.
 - `fingerprint`: types with the same words, common ones aside, in any order.
+- `exact` (Wang et al.): types that are the very sentence, word for word.
+- `signature`: types that match by the index's own signature, as for passages.
 - `inverted` (All-Pairs): scores added up over all postings. Finds everything.
 - `scan`: every type is compared. Finds everything.
 """
@@ -18,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import ranges, starts_of
+from ibidem.config.surface import named
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index import bits
 from ibidem.index.arrivals import QueryTypes
@@ -49,7 +52,7 @@ class Oldest:
 class SegmentMatches:
     """What a search found in one segment: `hits` of the method, and `similar`, the types that make passages.
 
-    `local` are the numbers of the queries' words in the segment, -1 if it does not have them.
+    `local` are the numbers of the queries' words, or of what they are known by, in the segment: -1 if it does not have them.
     """
 
     def __init__(self, hits: Matches, local: NDArray[np.int64], find_similar: Callable[[], Matches]) -> None:
@@ -72,13 +75,16 @@ def search(
     run_tasks: RunTasks = in_turn,
     oldest: Oldest | None = None,
     most_matches: int | None = None,
+    known_by: QueryTypes | None = None,
 ) -> SegmentMatches:
     """Return the hits of the queries in a segment, and the types that match them by the index's own signature.
 
-    With `oldest`, `overlap` may leave out hits that have none of these places. With `most_matches`, `TooManyMatchesError` is
-    raised as soon as several queries have about that many.
+    `known_by` are the queries by their elements, where the signature makes these of words. With `oldest`, `overlap` may leave
+    out hits that have none of these places. With `most_matches`, `TooManyMatchesError` is raised as soon as several queries
+    have about that many.
     """
     comparison = Comparison(segment, queries, request, most_matches)
+    signed = comparison if known_by is None else Comparison(segment, known_by, _NO_REQUEST, most_matches, segment.elements)
     if request.method == "overlap":
         hits = comparison.run(_search_overlap(comparison, oldest), run_tasks)
     elif request.method == "fingerprint":
@@ -87,9 +93,13 @@ def search(
         hits = comparison.run(comparison.compare(*_within_radius(comparison, settings)), run_tasks)
     elif request.method == "inverted":
         hits = comparison.run(comparison.compare(*_accumulated(comparison)), run_tasks)
+    elif request.method == "exact":
+        hits = _scored(comparison, _equal_types(segment, queries), run_tasks)
+    elif request.method == "signature":
+        hits = _scored(comparison, _similar_types(signed, settings, run_tasks), run_tasks)
     else:
         hits = comparison.run(comparison.compare(_NO_NUMBERS, _NO_TYPES), run_tasks)
-    return SegmentMatches(hits, comparison.local, partial(_similar_types, comparison, settings, run_tasks))
+    return SegmentMatches(hits, signed.local, partial(_similar_types, signed, settings, run_tasks))
 
 
 def search_similar(
@@ -102,9 +112,10 @@ def search_similar(
 ) -> SegmentMatches:
     """Return the types of a segment that match the queries by the index's own signature, and no hits.
 
-    A query with more than `most_places` types in `kept` documents may get only some of them, but more than that number.
+    Queries are those by elements, if there are any. A query with more than `most_places` types in `kept`
+    may get only some of them, but more than that number.
     """
-    comparison = Comparison(segment, queries, _NO_REQUEST)
+    comparison = Comparison(segment, queries, _NO_REQUEST, None, segment.elements)
     find = partial(_similar_types, comparison, settings, run_tasks, kept, most_places + 1)
     return SegmentMatches(Matches.joined([]), comparison.local, find)
 
@@ -121,7 +132,7 @@ def search_similar_among(
 
     `TooManyMatchesError` is raised as soon as several queries have about `most_matches`.
     """
-    comparison = Comparison(segment, queries, _NO_REQUEST, most_matches)
+    comparison = Comparison(segment, queries, _NO_REQUEST, most_matches, segment.elements)
     return comparison.run(_search_similar(comparison, settings.min_similarity, is_asked=is_asked), run_tasks)
 
 
@@ -181,29 +192,35 @@ def _equal_types(segment: Segment, queries: QueryTypes) -> Matches:
 def _by_fingerprint(
     segment: Segment, queries: QueryTypes, comparison: Comparison, common_hashes: NDArray[np.uint64]
 ) -> Matches:
-    common = segment.words_of(common_hashes)
+    common = segment.words.numbers_of(common_hashes)
     is_common = np.zeros(int(common.max(initial=-1)) + 1, np.bool_)
     is_common[common[common >= 0]] = True
 
     def run(query_from: int, query_to: int, room: MatchRoom) -> tuple[int, int]:
         return match_fingerprints(  # type: ignore[no-any-return]
-            queries.fingerprints, segment.fingerprint_heads, segment.fingerprint_types, segment.word_lists,
+            queries.fingerprints, segment.fingerprint_heads, segment.fingerprint_types, segment.words.lists,
             segment.word_hashes, frozen(is_common), query_from, query_to, room,
         )  # fmt: skip
 
-    found = comparison.run(run, in_turn)
-    # A second comparison counts the words in common: the score of a hit, however it was found.
-    first = np.searchsorted(found.query, np.arange(len(queries) + 1))
-    everything = Request("fingerprint", comparison.request.score, Fraction(0), 0, 0.0, 0, 0)
-    full = Comparison(segment, queries, everything)
-    return full.run(full.compare(frozen(first), frozen(found.type.astype(np.uint32))), in_turn)
+    return _scored(comparison, comparison.run(run, in_turn), in_turn)
+
+
+def _scored(comparison: Comparison, found: Matches, run_tasks: RunTasks) -> Matches:
+    """Return matches with the words that they have in common: the score of a hit, however it was found."""
+    first = np.searchsorted(found.query, np.arange(len(comparison.queries) + 1))
+    everything = Request(comparison.request.method, comparison.request.score, Fraction(0), 0, 0.0, 0, 0)
+    full = Comparison(comparison.segment, comparison.queries, everything)
+    return full.run(full.compare(frozen(first), frozen(found.type.astype(np.uint32))), run_tasks)
 
 
 def radius_by_query(queries: QueryTypes, request: Request, settings: SegmentSettings) -> NDArray[np.int64]:
-    """Return the radius of every query: as given, or the largest that keeps false positives below the bound, at least 0."""
+    """Return the radius of every query: as given, or the largest that keeps the bound on false positives, or 0 if none does.
+
+    `longest_promised` tells for which queries none does.
+    """
     if request.radius >= 0:
         return np.full(len(queries), request.radius)
-    sizes, which = np.unique(queries.sizes, return_inverse=True)
+    sizes, which = np.unique(queries.n_counted, return_inverse=True)
     radii = [
         bits.radius_for(
             settings.signature_bits, settings.bits_per_word, int(n), request.words_flexible, request.max_false_positive
@@ -213,9 +230,27 @@ def radius_by_query(queries: QueryTypes, request: Request, settings: SegmentSett
     return np.array([radius or 0 for radius in radii], np.int64)[which]
 
 
+def longest_promised(request: Request, settings: SegmentSettings) -> int | None:
+    """Return the most words of a sentence for which a radius keeps the bound on false positives; None if none is promised."""
+    if request.method != "bits" or request.radius >= 0:
+        return None
+    promised = (request.words_flexible, request.max_false_positive)
+    return bits.longest_with_radius(settings.signature_bits, settings.bits_per_word, *promised)
+
+
+def radius_note(longest: int, max_false_positive: float) -> str:
+    """Say what is done where no radius keeps the bound."""
+    return (
+        f"bits search: for sentences of more than {longest:,} words no radius keeps false positives at {max_false_positive:g}; "
+        f"they are searched with radius 0 (raise {named('signature_bits')} or {named('max_false_positive')}, or set "
+        f"{named('radius')})"
+    )
+
+
 def _within_radius(comparison: Comparison, settings: SegmentSettings) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     segment, queries = comparison.segment, comparison.queries
     tables = bits.BitTables(segment.bit_rows, segment.bit_starts, settings.signature_bits)
+    signatures = segment.bit_signatures(bits.planes_of(settings.signature_bits))
     radius = radius_by_query(queries, comparison.request, settings)
     counts = np.zeros(len(queries), np.int64)
     parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]] = []
@@ -225,7 +260,8 @@ def _within_radius(comparison: Comparison, settings: SegmentSettings) -> tuple[N
         of_radius = np.flatnonzero(radius == one)
         for begin in range(0, len(of_radius), at_once):
             rows = of_radius[begin : begin + at_once]
-            first, types = bits.search(tables, segment.signatures, frozen(queries.signatures[rows]), int(one))
+            asked = queries.bit_signatures[..., rows]
+            first, types = bits.search(tables, signatures, asked, int(one))
             counts[rows] = np.diff(first)
             parts.append((rows, first, types))
             n_found += len(types)

@@ -8,7 +8,7 @@ frequency.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,11 +18,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.texts import text_buffers
+from ibidem.config import SignaturesConfig
 from ibidem.index.kernels import segment as kernels
+from ibidem.signatures.sentence_types import NO_WORDS
 
 LONG_GAP = 255
 _SENTENCES_A_STEP = 1 << 20
 _FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))  # those of SplitMix64
+ABSENT: Any = None  # a column that an index does not need
 
 
 def frozen(column: NDArray[Any]) -> NDArray[Any]:
@@ -47,13 +50,20 @@ def string_columns(column: pa.LargeStringArray) -> tuple[NDArray[np.int64], NDAr
 
 @dataclass(frozen=True)
 class SegmentSettings:
-    """What segments of one index have in common."""
+    """What segments of one index have in common.
+
+    Sentences are known by their words, where `exact` by these in their order; or by `elements`, the settings of the signature
+    that makes them of the words. `stops` are the hashes of words that do not count, `element_stops` those for the signature.
+    """
 
     signature_bits: int
     bits_per_word: int
     max_document_share: float
     min_similarity: Fraction
     exact: bool
+    elements: SignaturesConfig | None = None
+    stops: NDArray[np.uint64] = field(default_factory=lambda: NO_WORDS, compare=False)
+    element_stops: NDArray[np.uint64] = field(default_factory=lambda: NO_WORDS, compare=False)
 
 
 @dataclass(frozen=True)
@@ -118,10 +128,49 @@ def _stirred(digests: NDArray[np.uint64], place: NDArray[np.uint64]) -> NDArray[
 
 
 @dataclass(frozen=True)
+class TypeElements:
+    """What the types of a segment are known by: lists of elements by type, and postings by element, all or of the rarest.
+
+    Elements are words, or what the index's signature makes of them. By type: the bits of its elements, and how many there are
+    (255 for all from there on).
+    """
+
+    hashes: NDArray[np.uint64]
+    by_hash: NDArray[np.uint32]
+    lists: kernels.ByteLists
+    postings: kernels.ByteLists
+    prefixes: kernels.ByteLists
+    signatures: NDArray[np.uint64]
+    sizes: NDArray[np.uint8]
+
+    def numbers_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the numbers of these elements, -1 for those that are not here."""
+        found = np.empty(len(hashes), np.int64)
+        kernels.find_hashes(self.hashes, self.by_hash, frozen(hashes), found)
+        return found
+
+    def counts(self, types: NDArray[np.int64] | NDArray[np.uint32]) -> NDArray[np.int32]:
+        """Return the number of elements of each of these types, repeated ones included."""
+        lengths = np.empty(len(types), np.int32)
+        kernels.read_lengths(self.lists, frozen(types.astype(np.int64)), lengths)
+        return lengths
+
+    def read(self, types: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the numbers of the elements of these types, type after type, and how many each has."""
+        lengths = self.counts(types)
+        first = np.zeros(len(types) + 1, np.int64)
+        elements = np.empty(int(lengths.sum()), np.int32)
+        kernels.read_lists(self.lists, frozen(types), 0, elements, first)
+        return elements, lengths
+
+
+@dataclass(frozen=True)
 class Segment(DocumentColumns):
     """The columns of a segment, those of its documents first. See `kernels/segment.py` for lists and postings.
 
-    Segments that an earlier version wrote have no `text_digests`, nor their documents.
+    Columns that are ABSENT are those of other indexes: signatures that make elements of words have some, bit signatures of
+    more than 64 bits one. Then `signatures` have as many bits as the other searches take, and `wide_signatures` contain the
+    planes, one after the other. Segments that an earlier version wrote have no `text_digests`, nor their documents.
     """
 
     document_first: NDArray[np.int64]
@@ -150,6 +199,15 @@ class Segment(DocumentColumns):
     bit_starts: NDArray[np.uint32]
     text_digests: NDArray[np.uint64] | None = None
     documents_by_text: NDArray[np.uint32] | None = None
+    element_hashes: NDArray[np.uint64] = ABSENT
+    elements_by_hash: NDArray[np.uint32] = ABSENT
+    element_list_first: NDArray[np.uint32] = ABSENT
+    element_lists: NDArray[np.uint8] = ABSENT
+    element_prefix_first: NDArray[np.uint32] = ABSENT
+    element_prefix_postings: NDArray[np.uint8] = ABSENT
+    element_signatures: NDArray[np.uint64] = ABSENT
+    element_sizes: NDArray[np.uint8] = ABSENT
+    wide_signatures: NDArray[np.uint64] = ABSENT
 
     @property
     def n_documents(self) -> int:
@@ -167,9 +225,22 @@ class Segment(DocumentColumns):
         return len(self.digests)
 
     @cached_property
-    def word_lists(self) -> kernels.ByteLists:
-        """The words of every type, as kernels need them."""
-        return kernels.ByteLists(self.list_first, self.lists)
+    def words(self) -> TypeElements:
+        """The words of every type."""
+        lists = kernels.ByteLists(self.list_first, self.lists)
+        postings = kernels.ByteLists(self.posting_first, self.postings)
+        prefixes = kernels.ByteLists(self.prefix_first, self.prefix_postings)
+        return TypeElements(self.word_hashes, self.words_by_hash, lists, postings, prefixes, self.signatures, self.sizes)
+
+    @cached_property
+    def elements(self) -> TypeElements:
+        """What every type is known by: its words, unless the signature makes something else of them."""
+        if self.element_hashes is ABSENT:
+            return self.words
+        lists = kernels.ByteLists(self.element_list_first, self.element_lists)
+        prefixes = kernels.ByteLists(self.element_prefix_first, self.element_prefix_postings)
+        hashes = (self.element_hashes, self.elements_by_hash)
+        return TypeElements(*hashes, lists, prefixes, prefixes, self.element_signatures, self.element_sizes)
 
     @cached_property
     def text_order(self) -> TextOrder:
@@ -177,6 +248,10 @@ class Segment(DocumentColumns):
         if self.text_digests is None or self.documents_by_text is None:
             return text_order(self.document_first, self.types, self.digests)
         return TextOrder(self.text_digests, self.documents_by_text)
+
+    def bit_signatures(self, n_planes: int) -> NDArray[np.uint64]:
+        """Return the bit signatures of all types as `bits` takes them, so many planes of 64 bits."""
+        return self.signatures if n_planes == 1 else self.wide_signatures.reshape(n_planes, self.n_types)
 
     def places(self, kept: NDArray[np.bool_]) -> kernels.Places:
         """Return the places of every type in kept documents, as kernels need them; in all if `kept` is empty."""
@@ -187,7 +262,7 @@ class Segment(DocumentColumns):
     @classmethod
     def stored(cls, arrays: Mapping[str, NDArray[Any]]) -> Segment:
         """Return a segment from the columns of a file."""
-        names = [field.name for field in fields(cls) if field.name in arrays or field.default is not None]
+        names = [field.name for field in fields(cls) if field.name in arrays or field.default is MISSING]
         return cls(**{name: arrays[name] for name in names})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -230,12 +305,6 @@ class Segment(DocumentColumns):
         """Return the number of sentences of each of these types."""
         return self.occurrence_first[types + 1].astype(np.int64) - self.occurrence_first[types]
 
-    def words_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the numbers of these words, -1 for words it does not have."""
-        found = np.empty(len(hashes), np.int64)
-        kernels.find_hashes(self.word_hashes, self.words_by_hash, frozen(hashes), found)
-        return found
-
     def types_of(self, digests: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the types of these digests, -1 for those that are not here."""
         found = np.empty(len(digests), np.int64)
@@ -244,6 +313,4 @@ class Segment(DocumentColumns):
 
     def word_counts(self, types: NDArray[np.int64] | NDArray[np.uint32]) -> NDArray[np.int32]:
         """Return the number of words of each of these types."""
-        lengths = np.empty(len(types), np.int32)
-        kernels.read_lengths(self.word_lists, frozen(types.astype(np.int64)), lengths)
-        return lengths
+        return self.words.counts(types)

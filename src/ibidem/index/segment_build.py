@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.sets import HashSets
 from ibidem.config.surface import named
 from ibidem.errors import ResourceError
-from ibidem.index.bits import build_tables, sentence_signatures, word_masks
+from ibidem.index.bits import PLANE_BITS, build_tables, narrow_bits, sentence_signatures, word_masks
+from ibidem.index.elements import has_key, make_elements
 from ibidem.index.kernels import segment as kernels
 from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen, text_order
 from ibidem.index.vocabulary import WordCounts
+from ibidem.signatures import TypeTokens
+from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
+ELEMENT_BITS = (64, 2)  # of the sketch of a type's elements, and those that each sets
 _MOST_BYTES = 1 << 32
 
 
@@ -31,12 +36,16 @@ class SentenceColumns:
 
 @dataclass(frozen=True)
 class TypeColumns:
-    """Types in any order, each once: digests, and words as numbers into `word_hashes`, concatenated."""
+    """Types in any order, each once: digests, and words as numbers into `word_hashes`, concatenated.
+
+    `elements` are what they are known by, if that cannot be made of words in any order.
+    """
 
     digests: NDArray[np.uint64]
     words: NDArray[np.int32]
     first: NDArray[np.int64]
     word_hashes: NDArray[np.uint64]
+    elements: HashSets | None = None
 
 
 def build_segment(
@@ -52,13 +61,23 @@ def build_segment(
     columns: dict[str, NDArray[Any]] = {field.name: getattr(documents, field.name) for field in fields(documents)}
     columns |= {"document_first": sentences.document_first, "types": sentence_types, "start_char": sentences.start_char}
     columns |= _gaps(sentences, documents.n_chars)
+    if settings.elements is not None:  # before the words are used up
+        elements = types.elements
+        if has_key(settings.elements):
+            words = NumberedHashes(types.words, types.word_hashes, np.zeros(len(types.word_hashes), np.int32))
+            tokens = TypeTokens(types.word_hashes[types.words], types.first)
+            elements = make_elements(tokens, words, counts, settings)
+        assert elements is not None
+        columns |= _elements(elements, order, settings.min_similarity)
     columns |= _types_and_words(types, order, counts, settings)
     occurrence_first = np.zeros(len(order) + 1, np.uint32)
     occurrences = np.empty(len(sentence_types), np.uint32)
     kernels.list_occurrences(sentence_types, occurrence_first, occurrences)
     columns |= {"digests": digests, "types_by_digest": np.argsort(digests).astype(np.uint32)}
     columns |= {"occurrence_first": occurrence_first, "occurrences": occurrences}
-    tables = build_tables(columns["signatures"], settings.signature_bits)
+    planes = columns.get("wide_signatures", columns["signatures"])
+    columns |= {"wide_signatures": planes.reshape(-1)} if planes.ndim > 1 else {}
+    tables = build_tables(planes, settings.signature_bits)
     columns |= {"bit_rows": tables.rows, "bit_starts": tables.starts}
     texts = text_order(sentences.document_first, sentence_types, digests)
     columns |= {"text_digests": texts.digests, "documents_by_text": texts.documents}
@@ -71,9 +90,24 @@ def _first_sentences(types: NDArray[np.uint32], n_types: int) -> NDArray[np.int6
     return first
 
 
-def _types_and_words(
-    types: TypeColumns, order: NDArray[np.int64], counts: WordCounts, settings: SegmentSettings
-) -> dict[str, NDArray[Any]]:
+def _elements(elements: HashSets, order: NDArray[np.int64], limit: Fraction) -> dict[str, NDArray[Any]]:
+    """Return the columns of what types are known by: as those of words, but without the postings of all."""
+    numbered = number_hashes(elements.hashes)
+    columns = TypeColumns(np.empty(0, np.uint64), numbered.ids, elements.first, numbered.hashes)
+    hashes, lists = _lists(columns, order)
+    prefix_first, prefix_postings = _postings(columns, order, lists["sizes"], len(hashes), limit)
+    signatures = sentence_signatures(word_masks(hashes, *ELEMENT_BITS), columns.words, columns.first)[order]
+    return {f"element_{name}": column for name, column in lists.items()} | {
+        "element_hashes": hashes,
+        "elements_by_hash": np.argsort(hashes).astype(np.uint32),
+        "element_prefix_first": prefix_first,
+        "element_prefix_postings": prefix_postings,
+        "element_signatures": signatures,
+    }
+
+
+def _lists(types: TypeColumns, order: NDArray[np.int64]) -> tuple[NDArray[np.uint64], dict[str, NDArray[Any]]]:
+    """Return the hashes of words by falling frequency, and the lists of words; `types.words` is put into their numbers."""
     n_types, n_words = len(order), len(types.word_hashes)
     type_counts = np.zeros(n_words, np.int64)
     kernels.count_types(types.words, types.first, np.full(n_words, -1, np.int64), type_counts)
@@ -90,35 +124,52 @@ def _types_and_words(
     sizes = np.empty(n_types, np.uint8)
     scratch = np.empty(longest, np.int32)
     if 5 * (len(types.words) + n_types) >= _MOST_BYTES:  # offsets have 32 bits
-        raise ResourceError(
-            "a segment of more than 800 million words", f"Set a lower {named('memory')}: segments become smaller."
-        )
+        step = f"Set a lower {named('memory')}: segments become smaller."
+        raise ResourceError("a segment of more than 800 million words", step)
     n_bytes = kernels.write_lists(types.words, types.first, order, rank, scratch, lists, list_first, sizes)
+    return hashes, {"lists": lists[:n_bytes].copy(), "list_first": list_first, "sizes": sizes}
 
-    posting_first, postings = _postings(types, order, sizes, n_words, Fraction(0))
-    prefix_first, prefix_postings = _postings(types, order, sizes, n_words, settings.min_similarity)
 
-    masks = word_masks(hashes, settings.signature_bits, settings.bits_per_word)
+def _types_and_words(
+    types: TypeColumns, order: NDArray[np.int64], counts: WordCounts, settings: SegmentSettings
+) -> dict[str, NDArray[Any]]:
+    hashes, lists = _lists(types, order)
+    n_types, n_words = len(order), len(hashes)
+    posting_first, postings = _postings(types, order, lists["sizes"], n_words, Fraction(0))
+    # If similar words are not searched for, one word of each type is enough to find the same words again.
+    limit = settings.min_similarity if settings.elements is None else Fraction(1)
+    prefix_first, prefix_postings = _postings(types, order, lists["sizes"], n_words, limit)
+
+    n_bits, per_word = settings.signature_bits, settings.bits_per_word
+    is_stop = np.isin(hashes, settings.stops)
+    masks = word_masks(hashes, *narrow_bits(n_bits, per_word))
+    masks[is_stop] = 0
     signatures = sentence_signatures(masks, types.words, types.first)[order]
+    wide = {}
+    if n_bits > PLANE_BITS:
+        masks = word_masks(hashes, n_bits, per_word)
+        masks[:, is_stop] = 0
+        wide = {"wide_signatures": sentence_signatures(masks, types.words, types.first)[:, order]}
     keys = np.empty(n_types, np.uint64)
-    is_common = np.isin(hashes, counts.common_hashes(settings.max_document_share))
+    is_common = is_stop | np.isin(hashes, counts.common_hashes(settings.max_document_share))
     kernels.fingerprint_types(types.words, types.first, order, hashes, is_common, keys)
     known = np.flatnonzero(keys)
     by_key = known[np.argsort(keys[known], kind="stable")]
-    return {
-        "lists": lists[:n_bytes].copy(),
-        "list_first": list_first,
-        "sizes": sizes,
-        "postings": postings,
-        "posting_first": posting_first,
-        "prefix_postings": prefix_postings,
-        "prefix_first": prefix_first,
-        "signatures": signatures,
-        "word_hashes": hashes,
-        "words_by_hash": np.argsort(hashes).astype(np.uint32),
-        "fingerprint_heads": (keys[by_key] >> np.uint64(32)).astype(np.uint32),
-        "fingerprint_types": by_key.astype(np.uint32),
-    }
+    return (
+        lists
+        | wide
+        | {
+            "postings": postings,
+            "posting_first": posting_first,
+            "prefix_postings": prefix_postings,
+            "prefix_first": prefix_first,
+            "signatures": signatures,
+            "word_hashes": hashes,
+            "words_by_hash": np.argsort(hashes).astype(np.uint32),
+            "fingerprint_heads": (keys[by_key] >> np.uint64(32)).astype(np.uint32),
+            "fingerprint_types": by_key.astype(np.uint32),
+        }
+    )
 
 
 def _postings(

@@ -13,10 +13,9 @@ from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import QueryTypes
 from ibidem.index.comparison import Matches, TooManyMatchesError
-from ibidem.index.kernels.segment import read_lists
 from ibidem.index.places import Numbers, take_places
 from ibidem.index.search import search_similar, search_similar_among
-from ibidem.index.segment import Segment, SegmentSettings, frozen
+from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.matches import join_types, sort_sets
 
 MOST_SIMILAR = 1 << 20  # listed matches of sentences in too many places; beyond that, classes are enough
@@ -26,7 +25,7 @@ MOST_SIMILAR = 1 << 20  # listed matches of sentences in too many places; beyond
 class Similar:
     """A segment, its kept documents, and the types similar to the queries.
 
-    `local` are the queries' words as in `SegmentMatches`, `n_places` the places of the queries. For a query in more than
+    `local` are the queries' elements as in `SegmentMatches`, `n_places` the places of the queries. For a query in more than
     `max_places`, places and matches may be incomplete, but are more than that. Once the relevant documents are known
     (`matches_among`), its matches are those in them, or enough pairs of a query and a type to give the same classes.
     """
@@ -95,11 +94,9 @@ def matches_among(
 
 def _connecting(segment: Segment, types: Numbers, queries: QueryTypes, limit: Fraction, run_tasks: RunTasks) -> Matches:
     """Return pairs of queries and types that connect those of one class, a chain of similar sentences; one or two of each."""
-    sizes = np.concatenate([queries.sizes, segment.word_counts(types)])
-    first = starts_of(sizes)
-    words, ends = np.empty(int(segment.word_counts(types).sum()), np.int32), np.zeros(len(types) + 1, np.int64)
-    read_lists(segment.word_lists, frozen(types), 0, words, ends)
-    hashes = np.concatenate([queries.word_hashes[queries.words], segment.word_hashes[words]])
+    elements, sizes = segment.elements.read(types)
+    first = starts_of(np.concatenate([queries.sizes, sizes]))
+    hashes = np.concatenate([queries.word_hashes[queries.words], segment.elements.hashes[elements]])
     classes = join_types(sort_sets(HashSets(hashes, first), run_tasks), limit, run_tasks).of_type
     of_query, of_type = classes[: len(queries)], classes[len(queries) :]
     a_query, a_type = np.full((2, len(classes) + 1), -1)  # per class; the last is for sentences without words

@@ -6,7 +6,7 @@ The weights of words come from it and do not change as documents arrive: what ma
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from ibidem.index.kernels.segment import count_documents, find_hashes
 from ibidem.index.segment import Segment, frozen
+from ibidem.signatures.known_words import KnownWords
 
+ENOUGH_DOCUMENTS = 1000  # from so many on, the counts of words stay as they are
 WEIGHT_UNIT = 1 << 16  # weights are integers, so that sums do not depend on the order
 NO_ORDER = frozen(np.empty(0, np.uint32))
+NO_WORDS, NO_NUMBERS = frozen(np.empty(0, np.uint64)), frozen(np.empty(0, np.int64))
 _FEWEST_COMMON = 10  # in a handful of documents every word occurs in most of them
 
 
@@ -29,6 +32,10 @@ class WordCounts:
     document_counts: NDArray[np.uint32]
     n_documents: int
     version: int
+    is_given: bool = False  # from elsewhere: they are never taken from the documents of the index
+    # The words that occur most often, by rising hash, if the signature asks for them, and how often they do.
+    frequent: NDArray[np.uint64] = field(default_factory=lambda: NO_WORDS)
+    occurrences: NDArray[np.int64] = field(default_factory=lambda: NO_NUMBERS)
     _common: dict[float, NDArray[np.uint64]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -44,18 +51,35 @@ class WordCounts:
         return cls(frozen(hashes[order]), frozen(document_counts[order].astype(np.uint32)), n_documents, version)
 
     @classmethod
-    def counted(cls, parts: Sequence[tuple[Segment, NDArray[np.bool_]]], version: int) -> WordCounts:
-        """Count the kept documents of segments by word."""
+    def given(cls, known: KnownWords, n_frequent: int) -> WordCounts:
+        """Return the counts that a user gives for good."""
+        top = known.most_frequent(n_frequent)
+        counts = cls.of(known.hashes, known.document_counts, known.n_documents, 1)
+        return replace(counts, is_given=True, frequent=frozen(top.hashes), occurrences=frozen(top.counts))
+
+    @classmethod
+    def counted(cls, parts: Sequence[tuple[Segment, NDArray[np.bool_]]], version: int, n_frequent: int = 0) -> WordCounts:
+        """Count the kept documents of segments by word, and how often the `n_frequent` most frequent words occur in them."""
         hashes, n_documents = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
         for segment, kept in parts:
             counts = np.zeros(len(segment.word_hashes), np.int64)
             last = np.full(len(counts), -1, np.int64)
-            count_documents(segment.types, segment.document_first, kept, segment.word_lists, last, counts)
+            count_documents(segment.types, segment.document_first, kept, segment.words.lists, last, counts)
             hashes.append(segment.word_hashes)
             n_documents.append(counts)
         words, which = np.unique(np.concatenate(hashes), return_inverse=True)
         total = np.bincount(which, np.concatenate(n_documents), len(words)).astype(np.int64)
-        return cls.of(words, total, int(sum(kept.sum() for _, kept in parts)), version)
+        found = cls.of(words, total, int(sum(kept.sum() for _, kept in parts)), version)
+        if not n_frequent:
+            return found
+        times = np.concatenate([np.empty(0, np.int64), *(_occurrences(segment, kept) for segment, kept in parts)])
+        known = KnownWords(words, np.bincount(which, times, len(words)).astype(np.int64), total, found.n_documents)
+        top = known.most_frequent(n_frequent)
+        return replace(found, frequent=frozen(top.hashes), occurrences=frozen(top.counts))
+
+    def frequent_words(self) -> KnownWords:
+        """Return the most frequent words, of which it matters that they are."""
+        return KnownWords(self.frequent, self.occurrences, np.ones(len(self.frequent), np.int64), self.n_documents)
 
     def counts_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the number of documents of each word, at least 1."""
@@ -82,9 +106,19 @@ class WordCounts:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the columns as they are stored."""
-        return {"hashes": self.hashes, "document_counts": self.document_counts}
+        columns: dict[str, NDArray[Any]] = {"hashes": self.hashes, "document_counts": self.document_counts}
+        return columns | ({"frequent": self.frequent, "occurrences": self.occurrences} if len(self.frequent) else {})
 
     @classmethod
     def stored(cls, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> WordCounts:
         """Return counts from the columns of a file."""
-        return cls(arrays["hashes"], arrays["document_counts"], int(about["n_documents"]), int(about["version"]))
+        numbers = int(about["n_documents"]), int(about["version"])
+        frequent = (arrays["frequent"], arrays["occurrences"]) if "frequent" in arrays else ()
+        return cls(arrays["hashes"], arrays["document_counts"], *numbers, bool(about.get("given")), *frequent)
+
+
+def _occurrences(segment: Segment, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return how often each word of a segment occurs in its kept documents."""
+    of_type = np.bincount(segment.types, np.repeat(kept, np.diff(segment.document_first)), segment.n_types)
+    words, lengths = segment.words.read(np.arange(segment.n_types))
+    return np.bincount(words, np.repeat(of_type, lengths), len(segment.word_hashes)).astype(np.int64)

@@ -19,7 +19,7 @@ from ibidem.config.quantities import commit_rhythm
 from ibidem.config.surface import given
 from ibidem.execution.tasks import RunTasks
 from ibidem.formats.jobs import SkippedRecords
-from ibidem.formats.records import surrogate_in
+from ibidem.formats.records import missing_field, surrogate_in
 from ibidem.index.answers import QueryResult, Verdict, answer
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.comparison import TooManyMatchesError
@@ -123,6 +123,15 @@ class Watcher:
             value = item.get(self._config.documents.id_field) if hasattr(item, "get") else None
         return None if value is None or surrogate_in(str(value)) is not None else str(value)
 
+    def _without_id(self, item: Any) -> str:
+        """Return the reason for a record that has no usable id, and what to do."""
+        name = self._config.documents.id_field
+        value = item.id if isinstance(item, Document) else item.get(name) if hasattr(item, "get") else None
+        if value is not None:
+            return f"field '{name}' {'cannot be encoded' if str(value) else 'is empty'}; an index needs ids"
+        fields = item.keys() if hasattr(item, "keys") else ()
+        return f"{missing_field(name, fields)}. Name the id field with {given('id_field', 'NAME')}."
+
     def _answer(self, together: list[Any]) -> Iterator[Arrival]:
         """Answer documents and add them; for those that cannot be used, the answer is the reason."""
         skipped = SkippedRecords(self._config.output.strict)
@@ -135,8 +144,7 @@ class Watcher:
             if isinstance(item, Skipped):
                 refused[number] = item
             elif not name:
-                reason = f"no field '{self._config.documents.id_field}', or it is not text; an index needs ids"
-                refused[number] = Skipped("stream", position, reason)
+                refused[number] = Skipped("stream", position, self._without_id(item))
             elif name in known:
                 reason = f"the index already contains a document with this id; {given('replace', True)} replaces it"
                 refused[number] = Skipped("stream", position, reason, name)

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.config.surface import given
-from ibidem.errors import IndexChangedError, IndexLockedError, IndexWriteError, KnownIdError
+from ibidem.config.surface import given, named
+from ibidem.errors import IndexChangedError, IndexLockedError, IndexSettingsError, IndexWriteError, KnownIdError
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import Change, SegmentEntry
 from ibidem.index.commits import Commits, WriterLock
+from ibidem.index.elements import are_fixed, n_frequent_words, needs_counts
 from ibidem.index.merge import due_merge, groups_to_compact, merge_segments
 from ibidem.index.same_texts import NewTexts, TextList, first_with_same_text, is_not_in
 from ibidem.index.segment import Segment, SegmentSettings, frozen
+from ibidem.index.settings import decided, is_undecided
 from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
 from ibidem.index.vocabulary import WordCounts
 
-ENOUGH_DOCUMENTS = 1000  # from this many on, the word counts are frozen
 _MOST_REMOVED_SHARE = 0.5  # a segment with a larger share of removed documents is rewritten
 _IDS_SHOWN = 3
 _NONE = np.empty(0, np.int64)
@@ -43,8 +45,9 @@ class Writer:
         settings: SegmentSettings,
         stored: Mapping[str, Any],
         max_sentences: int,
+        given: WordCounts | None = None,
     ) -> None:
-        self._catalog, self._reader, self._stored = catalog, reader, stored
+        self._catalog, self._reader, self._stored, self._given = catalog, reader, stored, given
         self._settings, self._max_sentences = settings, max_sentences
         self._commits = Commits(lock, catalog)
         self.sweep()  # first: with a restored older catalog, files may be missing, which is a less clear error
@@ -53,7 +56,7 @@ class Writer:
 
     def _begin(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self.counts = snapshot.counts
+        self.counts = snapshot.counts if snapshot.state.vocabulary or self._given is None else self._given
         self.next_serial = snapshot.state.next_serial
         self._waiting: list[Segment] = []
         self._written: list[SegmentEntry] = []
@@ -112,20 +115,42 @@ class Writer:
 
         So the answer for a document does not depend on how many arrived together.
         """
-        if self.counts.n_documents >= ENOUGH_DOCUMENTS:
+        if self._is_counted:
             return 2**62
         n_documents = self._snapshot.state.n_documents + len(self._new) - len(self._replaced)
         return max(1, 2 * self.counts.n_documents) - n_documents
 
+    @property
+    def _is_counted(self) -> bool:
+        """Whether the counts of words stay as they are, unless they are to be taken again."""
+        return are_fixed(self.counts, self._settings.elements)
+
+    def check_counts(self) -> None:
+        """Raise where the first document would decide alone what all others are known by."""
+        message = ""
+        if needs_counts(self._settings.elements) and not (self.counts.n_documents or self.counts.is_given):
+            message = "the index has no word counts yet, and its signature depends on them"
+        elif is_undecided(self._stored):
+            chosen = given("bits_per_word", "auto")
+            message = f"the index has no words yet that decide how many bits each of them sets ({chosen})"
+        if message:
+            counts = named("word_counts")
+            step = f"Add a first batch of documents with `ibidem index add`, then watch; or create it with {counts}."
+            raise IndexSettingsError(message, step)
+
     def first_counts(self, segment: Segment) -> bool:
         """Count the words of the first documents of an empty index; return whether this was done."""
-        if self._snapshot.parts or self.counts.n_documents:
+        if self._snapshot.parts or self.counts.n_documents or self.counts.is_given:
             return False
-        self.counts = WordCounts.counted([(segment, kept_in(segment, _NONE))], self.counts.version + 1)
+        n_frequent = n_frequent_words(self._settings.elements)
+        self.counts = WordCounts.counted([(segment, kept_in(segment, _NONE))], self.counts.version + 1, n_frequent)
         return True
 
     def build(self, arrivals: Arrivals, serials: NDArray[np.int64]) -> Segment:
-        """Return the segment of new documents."""
+        """Return the segment of new documents. The first ones decide what was left to them."""
+        if is_undecided(self._stored):
+            self._stored = decided(self._stored, arrivals.n_words)
+            self._settings = replace(self._settings, bits_per_word=int(self._stored["bits_per_word"]))
         segment = arrivals.segment(serials, self.counts, self._settings)
         if self.first_counts(segment):
             segment = arrivals.segment(serials, self.counts, self._settings)
@@ -221,8 +246,18 @@ class Writer:
         if parts:
             self._drop(parts, [])
 
+    def check_recount(self) -> None:
+        """Raise where words cannot be counted again."""
+        if self.counts.is_given:
+            message = "the word counts of this index were given when it was created, and stay as they are"
+            raise IndexSettingsError(message, f"Leave out {given('recount', True)}, or create another index.")
+        if n_frequent_words(self._settings.elements):
+            message = "spots cannot be made again: an index does not keep the order of words"
+            raise IndexSettingsError(message, f"Leave out {given('recount', True)}, or create another index.")
+
     def recount(self) -> None:
         """Count again how many documents each word occurs in, and update all segments. One commit."""
+        self.check_recount()
         parts = self._snapshot.parts
         counts = WordCounts.counted([(part.segment, part.kept) for part in parts], self.counts.version + 1)
         old = self._snapshot.state
@@ -254,7 +289,8 @@ class Writer:
 
     def _merge_due(self) -> None:
         n_documents = self._snapshot.state.n_documents
-        if self.counts.n_documents < ENOUGH_DOCUMENTS and n_documents >= 2 * self.counts.n_documents > 0:
+        is_young = not self._is_counted
+        if is_young and n_documents >= 2 * self.counts.n_documents > 0:
             self.recount()
         for part in self._snapshot.parts:
             if (~part.kept).sum() > _MOST_REMOVED_SHARE * part.segment.n_documents:

@@ -13,7 +13,8 @@ from ibidem.execution.progress import Progress
 from ibidem.execution.tasks import RunTasks
 from ibidem.matches import Cells, join_types, sort_sets
 from ibidem.matches.inverted_index import KnownBy, as_sets
-from ibidem.signatures import SetSignature, collapse_sentences, count_vocabulary, load_signature, type_tokens
+from ibidem.signatures import SetSignature, collapse_sentences, load_signature, type_tokens
+from ibidem.signatures.known_words import known_vocabulary
 from ibidem.signatures.words import SIGNATURE as WORDS
 
 
@@ -42,7 +43,9 @@ def classify_collection(collection: Collection, config: Config, run_tasks: RunTa
     tokens = type_tokens(collection, types, run_tasks)
     vocabulary = None
     if signature.needs_vocabulary:
-        vocabulary = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, run_tasks)
+        of_sentence, document, n_documents = types.of_sentence, collection.document, collection.n_documents
+        name = config.signatures.signature
+        vocabulary = known_vocabulary(tokens, of_sentence, document, n_documents, config, name, run_tasks)
     progress.count(types=len(types))
     if isinstance(signature, SetSignature):
         made = signature.hashes(tokens, vocabulary, config.signatures)

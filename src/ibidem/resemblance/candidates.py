@@ -22,8 +22,9 @@ from ibidem.resemblance.prune import sample, without_empty
 from ibidem.resemblance.samples import judged, looked_at, resemblance_limit, shingle_limits
 from ibidem.resemblance.shingled_texts import shingle_tokens
 from ibidem.resemblance.sketches import agreement, band_pairs, minhash, near_codes, simhash
-from ibidem.signatures import TypeTokens, Vocabulary, count_vocabulary
+from ibidem.signatures import TypeTokens, Vocabulary
 from ibidem.signatures.imatch import SIGNATURE as IMATCH
+from ibidem.signatures.known_words import known_vocabulary
 from ibidem.signatures.spotsigs import SIGNATURE as SPOTSIGS
 
 _MOST_DOCUMENTS_FOR_ALL_PAIRS = 5_000
@@ -143,7 +144,7 @@ def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTa
     """Chowdhury et al.: documents with the same words of medium frequency."""
     words = corpus.words
     assert words is not None
-    keys = IMATCH.key(words, _vocabulary(words, run_tasks), config.signatures)
+    keys = IMATCH.key(words, _vocabulary(words, config, run_tasks), config.signatures)
     keys[~corpus.wanted] = 0
     groups = postings_of(keys)
     known = np.flatnonzero((keys[groups.rows[groups.first[:-1]]] != 0) & (np.diff(groups.first) > 1))
@@ -155,8 +156,7 @@ def _by_spotsigs(corpus: Corpus, config: Config, to_verify: bool, run_tasks: Run
     """Theobald et al.: documents whose sets of spots are similar."""
     words = corpus.words
     assert words is not None
-    spots = SPOTSIGS.hashes(words, _vocabulary(words, run_tasks), config.signatures)
-    spots = shingle_tokens(TypeTokens(spots.hashes, spots.first), 1, distinct=True)
+    spots = spot_sets(words, _vocabulary(words, config, run_tasks), config)
     sizes = np.diff(spots.first)
     limits = resemblance_limits(resemblance_limit(config), Fraction(0), int(sizes.max(initial=0)))
     outcome = join_documents(
@@ -166,9 +166,15 @@ def _by_spotsigs(corpus: Corpus, config: Config, to_verify: bool, run_tasks: Run
     return Found(resemblances(sizes, pairs.a, pairs.b, pairs.overlap), outcome.by_common)
 
 
-def _vocabulary(words: TypeTokens, run_tasks: RunTasks) -> Vocabulary:
+def spot_sets(words: TypeTokens, vocabulary: Vocabulary, config: Config) -> HashSets:
+    """Return the distinct spots of documents."""
+    spots = SPOTSIGS.hashes(words, vocabulary, config.signatures)
+    return shingle_tokens(TypeTokens(spots.hashes, spots.first), 1, distinct=True)
+
+
+def _vocabulary(words: TypeTokens, config: Config, run_tasks: RunTasks) -> Vocabulary:
     numbers = np.arange(len(words), dtype=np.int32)
-    return count_vocabulary(words, numbers, numbers, len(words), run_tasks)
+    return known_vocabulary(words, numbers, numbers, len(words), config, config.resemblance.method, run_tasks)
 
 
 def _pairs_of_groups(

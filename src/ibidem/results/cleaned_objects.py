@@ -130,7 +130,7 @@ def _texts_at(item: Taken, rows: list[int], name: str) -> list[str]:
     elif item.kind in ("dataset", "splits"):
         if not hasattr(records, "select"):  # it is a stream
             chosen = set(rows)
-            return [record[name] for row, record in enumerate(records) if row in chosen]
+            return [record[name] for row, record in enumerate(records.with_format(None)) if row in chosen]
         found = records.select(rows).with_format(None)[name][:]
     else:
         found = _chosen(_as_table(records).select([name]), rows)[name].to_pylist()
@@ -152,7 +152,7 @@ def _chosen(table: pa.Table, rows: Sequence[int]) -> pa.Table:
 
 def _clean_list(item: Taken, changes: Changes) -> list[Any]:
     if isinstance(item.records, Texts):
-        return _kept_values(item.records.texts, changes)
+        return _kept_values(item.original, changes)
     records = list(item.records)
     if changes.marks and any(not isinstance(record, (Document, Mapping)) for record in records):
         raise _nothing_to_mark("the list")
@@ -192,9 +192,11 @@ def _clean_pandas(item: Taken, changes: Changes) -> Any:
 
 def _with_texts(column: Any, places: list[int], texts: list[str]) -> Any:
     """Return a pandas column with other texts in some places."""
-    column = column.astype(object) if str(column.dtype) == "category" else column.copy()
-    column.iloc[places] = texts
-    return column
+    is_category = str(column.dtype) == "category"
+    changed = column.astype(object) if is_category else column.copy()
+    was_bytes = [isinstance(value, bytes) for value in changed.iloc[places]]
+    changed.iloc[places] = [text.encode("utf-8") if was else text for text, was in zip(texts, was_bytes, strict=True)]
+    return changed.astype("category") if is_category else changed
 
 
 def _clean_series(item: Taken, changes: Changes) -> Any:
@@ -215,8 +217,9 @@ def _clean_polars(item: Taken, changes: Changes) -> Any:
     if changes.texts:
         column = frame[changes.text_field]
         values = column.to_list()
+        _refuse_enum(column.dtype, f"column '{changes.text_field}'")
         for row, text in changes.texts.items():
-            values[row] = text
+            values[row] = text.encode("utf-8") if isinstance(values[row], bytes) else text
         frame = frame.with_columns(series(changes.text_field, values).cast(column.dtype))
     for name, values in changes.marks.items():
         frame = frame.with_columns(series(name, list(values)))
@@ -224,8 +227,15 @@ def _clean_polars(item: Taken, changes: Changes) -> Any:
     return frame.lazy() if item.kind == "lazyframe" else frame
 
 
+def _refuse_enum(kind: Any, what: str) -> None:
+    if type(kind).__name__ == "Enum":
+        raise InputError(f"{what} is an Enum, which cannot contain a text that was cut", "Cast it to String first.")
+
+
 def _clean_polars_series(item: Taken, changes: Changes) -> Any:
     series = item.original
+    if changes.texts:
+        _refuse_enum(series.dtype, "the Series")
     return type(series)(series.name, _kept_values(item.records.texts, changes), dtype=series.dtype)
 
 
@@ -258,8 +268,11 @@ def _clean_array(item: Taken, changes: Changes) -> Any:
 
 
 def _clean_dataset(item: Taken, changes: Changes) -> Any:
-    """Return a dataset; one that is a stream is cleaned as it is read."""
-    dataset, name = item.records, changes.text_field
+    """Return a dataset; one that is a stream is cleaned as it is read.
+
+    A format or transform says how rows are shown. It is set aside meanwhile: rows are stored as they are, not as shown.
+    """
+    dataset, name = item.records.with_format(None), changes.text_field
     keep, texts, marks = changes.keep, dict(changes.texts), changes.marks
 
     def cut(record: dict[str, Any], row: int) -> dict[str, Any]:
@@ -267,15 +280,24 @@ def _clean_dataset(item: Taken, changes: Changes) -> Any:
 
     is_stream = not hasattr(dataset, "select")
     if is_stream:
-        cleaned = dataset.map(cut, with_indices=True) if texts or marks else dataset
+        cleaned, features = dataset, dataset.features
+        if features is not None and marks:
+            added = pa.schema([(column, pa.array(values).type) for column, values in marks.items()])
+            features = type(features)({**features, **type(features).from_arrow_schema(added)})
+        if texts or marks:
+            cleaned = dataset.map(cut, with_indices=True, features=features)
         cleaned = cleaned.filter(lambda record, row: bool(keep[row]), with_indices=True)
+        shown_as = getattr(getattr(item.records, "_formatting", None), "format_type", None)
+        cleaned = cleaned if shown_as is None else cleaned.with_format(shown_as)
     else:
-        cleaned = dataset
+        cleaned, shown = dataset, dict(item.records.format)
         if texts:
             cleaned = cleaned.map(cut, with_indices=True, features=dataset.features, load_from_cache_file=False)
         for column, values in marks.items():
             cleaned = cleaned.add_column(column, list(values))
         cleaned = cleaned.select(np.flatnonzero(keep))
+        chosen = None if set(shown["columns"]) == set(dataset.column_names) else shown["columns"]
+        cleaned.set_format(shown["type"], chosen, shown["output_all_columns"], **shown["format_kwargs"])
     return type(item.original)(dict.fromkeys(item.original, cleaned)) if item.kind == "splits" else cleaned
 
 

@@ -173,11 +173,11 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co, Inp
         return self.copies.write(folder, config, self.skipped, self.run, on_bytes)
 
     @cached_property
-    def _removal_counts(self) -> tuple[int, int, int, int]:
+    def _removal_counts(self) -> tuple[int, int, int, int, int]:
         return self.backing.removal_counts()
 
     def _count(self) -> dict[str, int]:
-        n_dropped, _, n_removals, n_chars = self._removal_counts
+        n_dropped, _, _, n_removals, n_chars = self._removal_counts
         return {"removed_documents": n_dropped, "removed_characters": n_chars, "removals": n_removals}
 
 

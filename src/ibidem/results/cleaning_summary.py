@@ -36,13 +36,14 @@ def _lines(result: CleaningResult[Any, Any], folder: Path | None, width: int | N
     found = result.overview()
     n_input, n_chars, n_dropped = found.n_documents, found.n_chars or 0, found.n_dropped
     would = folder is None
-    done = "marked" if result.config.cleaning.mark_only else "removed"
+    done, where = ("marked", "in") if result.config.cleaning.mark_only else ("removed", "from")
     yield f"{many(n_input, 'document')}, {many(n_chars, 'character')}, {sum(result.timings.values()):.1f} s"
-    if result.config.cleaning.level != "document":
+    if result.config.cleaning.level != "document" and (found.n_cuts or not n_dropped):
         of_sentences = " of sentences" if result.config.cleaning.level == "sentence" else ""
-        counted = many(found.n_removals, "run" if of_sentences else "passage") + of_sentences
-        yield f"{counted} {_verb(found.n_removals, would)} {done}, in {many(found.n_cut_documents, 'document')}"
-    yield f"{many(n_dropped, 'whole document')} {_verb(n_dropped, would)} {done}, {n_input - n_dropped:,} remain"
+        counted = many(found.n_cuts, "run" if of_sentences else "passage") + of_sentences
+        yield f"{counted} {_verb(found.n_cuts, would)} {done} {where} {many(found.n_cut_documents, 'document')}"
+    remain = f"all {n_input:,} remain" if result.config.cleaning.mark_only else f"{n_input - n_dropped:,} remain"
+    yield f"{many(n_dropped, 'whole document')} {_verb(n_dropped, would)} {done}, {remain}"
     n_removed, share = found.n_removed_chars, f"{found.n_removed_chars / max(1, n_chars):.1%}"
     yield f"{many(n_removed, 'character')} {_verb(n_removed, would)} {done} ({share})"
     if result.config.cleaning.level == "document":
@@ -50,7 +51,7 @@ def _lines(result: CleaningResult[Any, Any], folder: Path | None, width: int | N
     listed_in = None if would else "skipped.jsonl"
     if lines := list(skipped_lines(result.skipped, listed_in)):
         yield from lines
-        yield "  they remain unchanged"
+        yield f"  they {'would be' if would else 'are'} copied unchanged"
     if not would:
         for name in unread_sources(resolve_inputs(result.copies.original), result.skipped):
             yield f"  but {name} could not be read at all and was not copied"

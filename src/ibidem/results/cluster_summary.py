@@ -11,7 +11,16 @@ from ibidem.config.surface import named
 from ibidem.results.overview import MirrorOverview
 from ibidem.results.result import ClusterResult
 from ibidem.results.screen_lines import with_names
-from ibidem.results.summary import as_text, look_at, many, sampling_lines, skipped_lines, stored_lines, unknown_files_lines
+from ibidem.results.summary import (
+    as_text,
+    documents_of,
+    look_at,
+    many,
+    sampling_lines,
+    skipped_lines,
+    stored_lines,
+    unknown_files_lines,
+)
 
 
 def summarise_clusters(result: ClusterResult[Any], folder: Path | None = None, width: int | None = None) -> str:
@@ -21,7 +30,7 @@ def summarise_clusters(result: ClusterResult[Any], folder: Path | None = None, w
 
 def _lines(result: ClusterResult[Any], folder: Path | None, width: int | None) -> Iterator[str]:
     seconds = sum(result.timings.values())
-    yield f"{many(result.counts['documents'], 'document')}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
+    yield f"{documents_of(result)}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
     verified = "" if result.config.resemblance.verify or is_compared_in_full(result.config) else ", not verified"
     found = result.overview()
     yield f"{many(found.n_pairs, 'pair')} of similar documents{verified}"
@@ -37,15 +46,16 @@ def _lines(result: ClusterResult[Any], folder: Path | None, width: int | None) -
         for n_members, canonical, others in found.largest:
             rest = f" and {len(others) - 2:,} more" if len(others) > 2 else ""
             shown = [canonical, *others[:2]]
-            removable = f" {', '.join(['{}'] * (len(shown) - 1))}{rest}"
-            yield from with_names((f"  {n_members:,} documents: keep {{}};", removable), shown, width)
+            removable = f" remove {', '.join(['{}'] * (len(shown) - 1))}{rest}"
+            yield from with_names((f"  {n_members:,} documents: keep {{}},", removable), shown, width)
     else:
         yield from _why_nothing(result, found.n_documents)
     if found.mirrors is not None:
         yield from _mirror_lines(found.mirrors, width)
     if folder is not None:
         yield f"results: {folder}"
-        yield from look_at(folder, width)
+        if found.n_clusters:
+            yield from look_at(folder, width)
     yield from unknown_files_lines(result.skipped)
 
 

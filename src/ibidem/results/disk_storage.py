@@ -52,8 +52,8 @@ class DiskBacking(LocalBacking):
         """Return what `dedup` decided: what is removed, or the members of clusters."""
         return self.table(name)
 
-    def removal_counts(self) -> tuple[int, int, int, int]:
-        """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
+    def removal_counts(self) -> tuple[int, int, int, int, int]:
+        """Return the last five numbers of a CleaningOverview."""
         return removed_of(self.table("removed").stored_batches())
 
     def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

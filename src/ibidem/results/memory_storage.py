@@ -113,12 +113,13 @@ class MemoryBacking(LocalBacking):
         """Return what `dedup` decided: what is removed, or the members of clusters."""
         return self._decided[name]
 
-    def removal_counts(self) -> tuple[int, int, int, int]:
-        """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
+    def removal_counts(self) -> tuple[int, int, int, int, int]:
+        """Return the last five numbers of a CleaningOverview."""
         assert self.removals is not None
         n_dropped = len(self.removals.dropped)
         n_changed = len(np.unique(self.removals.document))
-        return n_dropped, n_changed - n_dropped, len(self.removals), self.removals.n_chars
+        n_cuts = int(np.count_nonzero(~self.removals.is_dropped))
+        return n_dropped, n_changed - n_dropped, n_cuts, len(self.removals), self.removals.n_chars
 
     def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches of passages with `a_text` and `b_text`."""

@@ -127,19 +127,23 @@ def largest_clusters(batches: Batches) -> tuple[int, list[tuple[int, str, list[s
 
 @dataclass(frozen=True)
 class CleaningOverview:
-    """What is removed from a collection: whole documents, parts of others, and characters, with the totals."""
+    """What is removed from a collection: whole documents, parts of others, and characters, with the totals.
+
+    `n_cuts` counts the stretches cut out of documents that stay; `n_removals` also those that whole documents consist of.
+    """
 
     n_documents: int
     n_chars: int | None  # None: not known
     n_dropped: int
     n_cut_documents: int
+    n_cuts: int
     n_removals: int
     n_removed_chars: int
 
 
-def removed_of(batches: Iterable[pa.RecordBatch]) -> tuple[int, int, int, int]:
-    """Return, of rows of `removed.jsonl` in reading order, each with its `document`, the last four of a CleaningOverview."""
-    n_dropped = n_cut = n_removals = n_chars = 0
+def removed_of(batches: Iterable[pa.RecordBatch]) -> tuple[int, int, int, int, int]:
+    """Return, of rows of `removed.jsonl` in reading order, each with its `document`, the last five of a CleaningOverview."""
+    n_dropped = n_cut = n_cuts = n_removals = n_chars = 0
     last = -1
     for batch in batches:
         document = batch["document"].to_numpy()
@@ -147,7 +151,8 @@ def removed_of(batches: Iterable[pa.RecordBatch]) -> tuple[int, int, int, int]:
         is_whole = pc.equal(batch["removed"], "document").to_numpy(zero_copy_only=False)
         n_dropped += int(np.count_nonzero(is_new & is_whole))
         n_cut += int(np.count_nonzero(is_new & ~is_whole))
+        n_cuts += int(np.count_nonzero(~is_whole))
         n_removals += batch.num_rows
         n_chars += int((batch["end"].to_numpy() - batch["start"].to_numpy()).sum())
         last = int(document[-1]) if len(document) else last
-    return n_dropped, n_cut, n_removals, n_chars
+    return n_dropped, n_cut, n_cuts, n_removals, n_chars

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
@@ -10,6 +11,7 @@ from ibidem.formats.file_names import printable
 
 _SHORTEST_NAME = 24  # shorter ones would look alike
 _INDENT = "  "
+_WORD = re.compile("( *)([^ ]+)")
 
 
 def fit_lines(lines: Iterable[str], width: int | None) -> Iterator[str]:
@@ -24,14 +26,14 @@ def fit_lines(lines: Iterable[str], width: int | None) -> Iterator[str]:
 
 def _wrapped(line: str, width: int) -> Iterator[str]:
     indent = line[: len(line) - len(line.lstrip(" "))]
-    first, *others = line.split()
-    begun = indent + first
-    for word in others:
-        if cell_len(begun) + 1 + cell_len(word) > width:
+    begun = ""
+    # Blanks may be part of a name: all of them stay, except where a line ends.
+    for blanks, word in _WORD.findall(line):
+        if begun and cell_len(begun + blanks + word) > width:
             yield begun
             begun = f"{indent}{_INDENT}{word}"
         else:
-            begun += f" {word}"
+            begun += blanks + word
     yield begun
 
 

@@ -85,8 +85,8 @@ class SparkBacking:
         with spark_errors(), SessionSettings(self.run.spark):
             return int(self.table(name).frame([column]).where(column).count())
 
-    def removal_counts(self) -> tuple[int, int, int, int]:
-        """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
+    def removal_counts(self) -> tuple[int, int, int, int, int]:
+        """Return the last five numbers of a CleaningOverview."""
         from pyspark.sql import functions
 
         frame = self.table("removed").frame(["document", "removed", "start", "end"])
@@ -94,7 +94,7 @@ class SparkBacking:
         with spark_errors(), SessionSettings(self.run.spark):
             found = {row[0]: row[1:] for row in frame.groupBy("removed").agg(*sums).collect()}
         whole, parts = (found.get(what, (0, 0, 0)) for what in ("document", "passage"))
-        return int(whole[0]), int(parts[0]), int(whole[1] + parts[1]), int(whole[2] + parts[2])
+        return int(whole[0]), int(parts[0]), int(parts[1]), int(whole[1] + parts[1]), int(whole[2] + parts[2])
 
     def longest(self, count: int) -> list[pa.RecordBatch]:
         """Return the rows of the longest passages; those of each partition are chosen where it is."""

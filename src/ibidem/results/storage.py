@@ -120,8 +120,8 @@ class Backing(Protocol[TableT_co]):
         """Return in how many rows a column is true."""
         ...
 
-    def removal_counts(self) -> tuple[int, int, int, int]:
-        """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
+    def removal_counts(self) -> tuple[int, int, int, int, int]:
+        """Return the last five numbers of a CleaningOverview."""
         ...
 
     def longest(self, count: int) -> list[pa.RecordBatch]:

@@ -42,7 +42,7 @@ def as_text(lines: Iterable[str], width: int | None) -> str:
 def _lines(result: Result[Any], folder: Path | None, report: Path | None, width: int | None) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
-    yield f"{many(counts['documents'], 'document')}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
+    yield f"{documents_of(result)}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
     found = result.overview()
     parts = ", ".join(f"{count:,} {kind}" for kind, count in sorted(found.kinds.items(), key=lambda entry: -entry[1]))
     yield many(found.n_passages, "passage") + (f" ({parts})" if parts else "")
@@ -62,7 +62,10 @@ def _lines(result: Result[Any], folder: Path | None, report: Path | None, width:
         yield from _why_nothing(result.config, result.counts["documents"], found)
     if folder is not None:
         yield f"results: {folder}"
-        yield from look_at(folder, width) if report is None else [f"report: {report}"]
+        if report is not None:
+            yield f"report: {report}"
+        elif found.n_passages or found.n_repeats:
+            yield from look_at(folder, width)
     yield from unknown_files_lines(result.skipped)
 
 
@@ -85,8 +88,8 @@ def _left_out_lines(result: RunResult[Any]) -> Iterator[str]:
 def look_at(folder: Path, width: int | None = None) -> Iterator[str]:
     """Yield how results are looked at, in one line or two."""
     name = shlex.quote(str(folder))
-    line = f"look at them: ibidem report {name}, or ibidem serve {name}"
-    yield from (line,) if width is None or len(line) <= width else line.replace(", or ", "\n          or: ").split("\n")
+    line = f"to view: ibidem report {name}, or ibidem serve {name}"
+    yield from (line,) if width is None or len(line) <= width else line.replace(", or ", "\n     or: ").split("\n")
 
 
 def summarise_briefly(result: RunResult[Any], folder: object = None, width: int | None = None) -> str:
@@ -132,6 +135,13 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def documents_of(result: RunResult[Any]) -> str:
+    """Say how many documents a run compared, and how many with, if it had a reference."""
+    sizes = result.backing.sizes()
+    n_reference = sizes.n_all_documents - sizes.n_documents
+    return many(sizes.n_documents, "document") + (f" and {many(n_reference, 'reference document')}" if n_reference else "")
+
+
 def excerpt_width(width: int | None) -> int:
     """Return how much of a text is shown below the line that says where it is."""
     return EXCERPT_CHARS if width is None else min(EXCERPT_CHARS, max(width - len(EXCERPT_INDENT), 1))
@@ -173,7 +183,8 @@ def unknown_files_lines(skipped: Sequence[Skipped], listed_in: str | None = "ski
         named = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common(_KINDS))
         more = ", …" if len(kinds) > _KINDS else ""
         listed = f"; {listed_in} lists them" if listed_in else ""
-        yield f"{many(len(paths), 'file')} of unknown kind not read ({named}{more}){listed}"
+        what, were = ("file of an unsupported type", "was") if len(paths) == 1 else ("files of unsupported types", "were")
+        yield f"{len(paths):,} {what} {were} not read ({named}{more}){listed}"
 
 
 def _why_nothing(config: Config, n_documents: int, found: PassageOverview) -> Iterator[str]:
@@ -196,14 +207,15 @@ def _reasons(config: Config, n_documents: int, found: PassageOverview) -> Iterat
         )
     else:
         single = limits.min_sentences == 1
-        run = "no sentences" if single else f"no {limits.min_sentences} sentences in a row"
-        long_one = ", and neither does a long one" if limits.min_quote_words and not single else ""
+        run = "no sentences" if single else f"no {limits.min_sentences} consecutive sentences"
+        one = f", and no single sentence of {limits.min_quote_words} words or more"
+        long_one = f"{one} does" if limits.min_quote_words and not single else ""
         if config.signatures.signature in SET_SIGNATURES:
             yield f"{run} match{long_one}; try a lower {named('min_similarity')}" + (
                 "" if single else f" or {named('min_sentences')}"
             )
         elif config.signatures.signature == "exact":
-            yield f"{run} are equal{long_one.replace('does', 'is')}; {given('signature', 'words')} finds similar ones"
+            yield f"{run} are equal{long_one.replace(' does', ' is')}; {given('signature', 'words')} finds similar ones"
         else:
             yield f"{run} have the same signature{long_one}; {given('signature', 'words')} finds similar ones"
     if limits.min_words > 1:

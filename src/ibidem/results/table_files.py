@@ -28,6 +28,7 @@ from ibidem.errors import ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_file, sync_folder
 from ibidem.execution.memory import peak_memory
 from ibidem.execution.output_folder import clear_output
+from ibidem.formats.word_tables import describe_words
 from ibidem.model import Skipped
 from ibidem.version import __version__
 
@@ -107,6 +108,7 @@ def describe_run(
         "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "settings": settings_by_stage(config),
         **_described_paper(config),
+        **({"words": words} if (words := describe_words(config)) else {}),
         "folder": os.getcwd(),  # paths of inputs are relative to this
         "inputs": list(inputs),
         "counts": dict(counts),

@@ -37,13 +37,13 @@ def _remarks(tuning: Tuning) -> Iterator[str]:
     accepted, right, true = (sum(getattr(trial, name) for trial in trials) for name in ("accepted", "right", "true"))
     yield f"the plan uses {tuning.share:.1%} of the shingles; identical documents count once"
     if not true:
-        yield "there are no pairs to measure: the precision of samples is unknown here"
+        yield "there are no pairs to measure, so the precision of a sample cannot be estimated"
         return
     yield (
         f"pairs found at similarity {made_for['min_similarity']:g}: precision {right / accepted if accepted else 1:.3f} "
         f"(promised {made_for['min_precision']:g}), recall {right / true if true else 1:.3f}"
     )
     yield (
-        f"`cluster` with {named('plan')} compares every pair in full, so that precision is 1, and lets doubtful pairs "
-        f"through, so that nearly all are found; the figures above are those of {given('verify', False)}"
+        f"`cluster` with {named('plan')} verifies every pair, so precision is 1, and keeps borderline candidates, so recall "
+        f"is close to 1. The figures above apply to {given('verify', False)}."
     )

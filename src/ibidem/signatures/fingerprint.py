@@ -21,6 +21,7 @@ class Fingerprint:
         """Return the hash of the kept words; 0 if none is left."""
         assert vocabulary is not None
         keep = vocabulary.document_counts <= most_documents(config, vocabulary.n_documents)
+        keep &= ~vocabulary.is_stop
         keys = np.empty(len(types), np.uint64)
         kernels.hash_kept_words(types.tokens, types.first, vocabulary.ids, keep, False, False, keys)
         return keys

@@ -22,7 +22,7 @@ class IMatch:
         """Return the hash of the kept words."""
         assert vocabulary is not None
         idf = idf_of(vocabulary.document_counts, vocabulary.n_documents)
-        keep = (idf >= config.min_idf) & (idf <= config.max_idf)
+        keep = (idf >= config.min_idf) & (idf <= config.max_idf) & ~vocabulary.is_stop
         keys = np.empty(len(types), np.uint64)
         kernels.hash_kept_words(types.tokens, types.first, vocabulary.ids, keep, True, config.paper, keys)
         return keys

@@ -159,10 +159,11 @@ def hash_shingles(tokens, first, size, short_whole, hashes, hash_first):
 
 
 @outer_kernel
-def hash_spots(tokens, first, ids, is_antecedent, distance, chain, hashes, hash_first):
-    """Write the hashes of an antecedent and the `chain` content words that follow it, each the `distance`-th after the last.
+def hash_spots(tokens, first, ids, is_antecedent, is_skipped, distance, chain, fewest, hashes, hash_first):
+    """Write the hashes of an antecedent and the `chain` words that follow it, each the `distance`-th after the last.
 
-    Content words are words that are not antecedents; an antecedent without a complete chain in its sentence gives nothing.
+    Skipped words are not links and do not count as steps, but may be antecedents. If the sentence ends before the chain does,
+    at least `fewest` links make a spot.
     """
     n = 0
     hash_first[0] = 0
@@ -174,7 +175,7 @@ def hash_spots(tokens, first, ids, is_antecedent, distance, chain, hashes, hash_
             links = 0
             steps = 0
             for k in range(i + 1, first[t + 1]):
-                if is_antecedent[ids[k]]:
+                if is_skipped[ids[k]]:
                     continue
                 steps += 1
                 if steps == distance:
@@ -183,7 +184,7 @@ def hash_spots(tokens, first, ids, is_antecedent, distance, chain, hashes, hash_
                     key = mix(key, tokens[k])
                     if links == chain:
                         break
-            if links == chain:
+            if links >= fewest:
                 hashes[n] = key
                 n += 1
         hash_first[t + 1] = n

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.sentences import tokenise_spans
 from ibidem.signatures import kernels
 
+NO_WORDS: NDArray[np.uint64] = np.empty(0, np.uint64)
 _PREFIX_BITS = 2  # fixed, so that numbers do not depend on the number of workers
 
 
@@ -44,13 +45,22 @@ class TypeTokens:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The distinct tokens. `ids[i]` is the word of token i; `hashes`, `counts` and `document_counts` are per word."""
+    """The distinct tokens. `ids[i]` is the word of token i; `hashes`, `counts` and `document_counts` are per word.
+
+    `stops` are the hashes of words that do not count, whether they occur or not.
+    """
 
     ids: NDArray[np.int32]
     hashes: NDArray[np.uint64]
     counts: NDArray[np.int64]
     document_counts: NDArray[np.int32]
     n_documents: int
+    stops: NDArray[np.uint64] = field(default_factory=lambda: NO_WORDS)
+
+    @property
+    def is_stop(self) -> NDArray[np.bool_]:
+        """Which words do not count."""
+        return np.isin(self.hashes, self.stops)
 
 
 def collapse_sentences(digests: NDArray[np.uint64]) -> SentenceTypes:

@@ -30,8 +30,10 @@ class _Mark(NamedTuple):
     is_changed: bool
 
 
-def comparison_page(passages: Sequence[Passage], name_a: str, name_b: str, text_a: str, text_b: str) -> str:
+def comparison_page(passages: Sequence[Passage], name_a: str, name_b: str, text_a: str, text_b: str, min_words: int) -> str:
     """Return a page with both whole texts, every passage coloured and numbered, changed words underlined.
+
+    `min_words` is what a passage needed to be found.
 
     Nothing in the texts and names can run: it is escaped, control characters are replaced by visible symbols, and the page's
     own policy forbids loading anything or running any other script.
@@ -42,7 +44,7 @@ def comparison_page(passages: Sequence[Passage], name_a: str, name_b: str, text_
     )
     marks_a, marks_b = list(_marks("a", passages)), list(_marks("b", passages))
     is_striped = any(mark.others for mark in marks_a + marks_b)
-    sharing = describe_sharing(passages, name_a, name_b, len(text_a), len(text_b))
+    sharing = describe_sharing(passages, name_a, name_b, len(text_a), len(text_b), min_words)
     pieces = [
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',

@@ -214,6 +214,9 @@ def read_run(folder: Path) -> dict[str, Any]:
     is_run = isinstance(inputs, list) and all(isinstance(entry, dict) for entry in inputs)
     if not is_run or not all(isinstance(run.get(name, {}), dict) for name in ("settings", "counts")):
         raise InputError(f"{folder / 'run.json'} does not describe a run", "Run the command again with --overwrite.")
+    if "removals" in run.get("counts", {}):
+        next_step = "Run `ibidem cluster` on the inputs to see duplicates; removed.jsonl lists what was removed."
+        raise InputError(f"{folder} is a cleaned copy, not a folder of results", next_step)
     found: dict[str, Any] = run
     return found
 

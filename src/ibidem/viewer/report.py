@@ -192,6 +192,6 @@ def _capped(summary: dict[str, Any]) -> list[dict[str, Any]]:
     for name in ("pairs", "families"):
         n_all, n_shown = summary["totals"][name], summary["shown"][name]
         if n_shown < n_all:
-            why = f"this page shows the {n_shown:,} most telling of {n_all:,}, to keep it small; `ibidem serve` shows all"
+            why = f"this page shows the {n_shown:,} strongest of {n_all:,}, to keep it small; `ibidem serve` shows all"
             entries.append({"what": f"further {name}", "why": why, "count": n_all - n_shown})
     return entries

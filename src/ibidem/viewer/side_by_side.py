@@ -58,11 +58,14 @@ def describe_passage(passage: Passage) -> str:
     return f"{likeness}, {many(passage.n_sentences, 'sentence')}"
 
 
-def describe_sharing(passages: Sequence[Passage], name_a: str, name_b: str, n_chars_a: int, n_chars_b: int) -> str:
-    """Describe in one line how much two texts share."""
+def describe_sharing(
+    passages: Sequence[Passage], name_a: str, name_b: str, n_chars_a: int, n_chars_b: int, min_words: int
+) -> str:
+    """Describe in one line how much two texts share; `min_words` is what a passage needed to be found."""
     name_a, name_b = _one_line(name_a), _one_line(name_b)
     if not passages:
-        return f"{name_a} and {name_b} share no passage (of 25 words, unless {named('min_aligned_words')} says otherwise)"
+        shorter = f"; lower {named('min_aligned_words')} to find shorter ones" if min_words > 1 else ""
+        return f"{name_a} and {name_b} share no passage of {many(min_words, 'word')} or more{shorter}"
     share_a, share_b = covered_shares(passages, n_chars_a, n_chars_b)
     return f"{many(len(passages), 'passage')}: {_percent(share_a)} of {name_a}, {_percent(share_b)} of {name_b}"
 
@@ -74,6 +77,7 @@ def print_side_by_side(
     name_b: str,
     n_chars_a: int,
     n_chars_b: int,
+    min_words: int,
     full: bool = False,
 ) -> None:
     """Print every passage in two columns, then how much of both texts they cover.
@@ -96,9 +100,8 @@ def print_side_by_side(
         for row in _rows(passage, full):
             layout.print_row(layout.cell(row.a, "[-", "-]", "red"), layout.cell(row.b, "{+", "+}", "green"))
         layout.print(Text())
-    for line in fit_lines(
-        [describe_sharing(passages, name_a, name_b, n_chars_a, n_chars_b)], console.width if console.is_terminal else None
-    ):
+    sharing = describe_sharing(passages, name_a, name_b, n_chars_a, n_chars_b, min_words)
+    for line in fit_lines([sharing], console.width if console.is_terminal else None):
         layout.print(Text(line, "bold"))
 
 

@@ -74,6 +74,7 @@ def test_a_larger_budget_continues_a_run(
 @pytest.mark.parametrize(
     ("verb", "settings"),
     [(ibidem.find, {}), (ibidem.find, {"signature": "exact"}), (ibidem.cluster, {}), (ibidem.dedup, {"level": "document"}),
+     (ibidem.cluster, {"method": "spotsigs", "antecedents": "20"}),
      (ibidem.dedup, {"level": "passage"}), (ibidem.dedup, {"level": "sentence", "signature": "words"})],
 )  # fmt: skip
 def test_what_no_result_reads_is_gone_before_it_is_written(
@@ -83,7 +84,10 @@ def test_what_no_result_reads_is_gone_before_it_is_written(
     with verb(str(tmp_path / news), partitions=3, tmp_dir=str(tmp_path), **settings):
         stored = {path.name.partition("-")[2] for path in tmp_path.rglob("*.arrows")}
     assert "inputs.documents.arrows" in stored
-    used_up = ("sentences.documents", "classed.documents", "shingles.sets", "shingles.keys")
+    used_up = (
+        "sentences.documents", "classed.documents", "shingles.sets", "shingles.keys", "shingles.worded", "shingles.words",
+        "spots.sets", "spots.keys",
+    )  # fmt: skip
     assert not stored & {f"{name}.arrows" for name in used_up}
 
 
@@ -95,7 +99,8 @@ def test_words_are_gone_when_signatures_are_made(signature: str, stage: str, new
         def add_step(self, step: Step) -> None:
             stored[step.name] = {path.name.partition("-")[2] for path in tmp_path.rglob("*.arrows")}
 
-    with ibidem.find(str(tmp_path / news), partitions=3, tmp_dir=str(tmp_path), signature=signature, progress=Steps()):
+    call = {"signature": signature, "antecedents": 20, "partitions": 3}  # a number of antecedents: their words are counted
+    with ibidem.find(str(tmp_path / news), tmp_dir=str(tmp_path), progress=Steps(), **call):  # type: ignore[arg-type]
         pass
     assert "sentences.words.arrows" in stored["sentences"]
     assert "sentences.words.arrows" not in stored[stage]

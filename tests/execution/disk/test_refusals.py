@@ -105,6 +105,17 @@ def plan_file(path: Path, every: tuple[int, ...]) -> str:
     return path.name
 
 
+def test_other_words(run: Run, crashes: Crashes, tmp_path: Path) -> None:
+    words = tmp_path / "words.tsv"
+    words.write_text("*\t9\nthe\t5\n")
+    find = (*FIND, "--signature", "imatch", "--word-counts", "words.tsv")
+    crashes.kill(run, *find)
+    words.write_text("*\t9\nthe\t6\n")
+    said(run(*find, "--resume"), 2, "the words of --word-counts are not the same")
+    words.write_text("*,9\nthe,5\n")  # the same, written in another way
+    said(run(*find, "--resume"), 0)
+
+
 def test_another_sampling_plan(run: Run, crashes: Crashes, tmp_path: Path) -> None:
     plans = [plan_file(tmp_path / f"plan{n}.json", every) for n, every in enumerate([(1, 2, 4), (1, 1, 2)])]
     call = ("cluster", "news.jsonl", "-o", "out", "--format", "jsonl", "--shingle-size", "2")

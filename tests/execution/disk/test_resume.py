@@ -22,6 +22,7 @@ VERBS = {
         "find", "--format", "jsonl", "--signature", "imatch", "--sentence-pairs", "--postings", "--hash-seed", "3",
     ),
     "cluster": ("cluster", "--format", "jsonl", "--shingle-size", "2", "--min-similarity", "0.4"),
+    "cluster spots": ("cluster", "--format", "jsonl", "--method", "spotsigs", "--shingle-size", "2", "--min-similarity", "0.4"),
     "dedup documents": ("dedup", "--shingle-size", "2", "--min-similarity", "0.4"),
     "dedup passages": ("dedup", "--level", "passage"),
 }  # fmt: skip

@@ -139,9 +139,27 @@ def test_lines_in_another_encoding(spark: Any, tmp_path: Path) -> None:
     assert left == sorted(d.text for d in ibidem.dedup(str(tmp_path / "gb.jsonl"), **chosen).remaining())
 
 
-def test_cluster(spark: Any, tmp_path: Path) -> None:
+def test_words_from_outside(spark: Any, tmp_path: Path) -> None:
+    """The driver alone has the file: workers are told what they need."""
+    path = write_lines(tmp_path / "in.jsonl", random_records(15, 50))
+    table = ibidem.words(random_records(16, 40, "e"))
+    table.write(tmp_path / "words.tsv")
+    stops = [row["word"] for row in table.to_arrow().slice(1, 6).to_pylist()]
+    for signature in ("imatch", "spotsigs"):
+        chosen: dict[str, Any] = {"signature": signature, "antecedents": 9, "min_idf": 0.3, "min_similarity": 0.5}
+        chosen |= {"word_counts": tmp_path / "words.tsv", "stop_words": stops}
+        with ibidem.find(path, engine=ibidem.SparkEngine(spark, partitions=2), **chosen) as result:
+            result.write(tmp_path / signature)
+        expected = local_tables(path, None, **chosen)
+        assert expected[0]
+        assert written(tmp_path / signature) == expected
+        assert json.loads((tmp_path / signature / "run.json").read_text())["words"]["word_counts"]["documents"] == 40
+
+
+@pytest.mark.parametrize("more", [{}, {"method": "spotsigs", "antecedents": 20, "spot_stop_words": 5}])
+def test_cluster(spark: Any, tmp_path: Path, more: dict[str, Any]) -> None:
     path = write_lines(tmp_path / "in.jsonl", [*random_records(5, 60), *skewed_records(40)])
-    chosen = {"min_similarity": 0.5, "shingle_size": 2, "keep": "longest"}
+    chosen: dict[str, Any] = {"min_similarity": 0.5, "shingle_size": 2, "keep": "longest", **more}
     with ibidem.cluster(path, engine=ibidem.SparkEngine(spark, partitions=3), **chosen) as result:
         result.write(tmp_path / "out")
         assert result.clusters.count() == result.run()["counts"]["clustered"]
@@ -282,7 +300,7 @@ def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(NoDocumentsError, match=r"the reference contains no documents: .*empty\.jsonl"):
         ibidem.find(good, against=str(tmp_path / "empty.jsonl"), engine=engine)
     with pytest.raises(
-        InputError, match=r"a field 'nope' with a value; the fields of .*good\.jsonl are id, .*\nCheck group_field"
+        InputError, match=r"a field 'nope' with text or a number; the fields of .*good\.jsonl are id, .*\nCheck group_field"
     ):
         ibidem.find(good, engine=engine, group_field="nope", signature="exact")
     frame = spark.createDataFrame([("a", "One."), ("b", "Two.")], "key string, text string")

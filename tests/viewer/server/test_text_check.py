@@ -169,6 +169,16 @@ def test_an_index_says_what_it_is_made_of(client: httpx.Client) -> None:
     assert "path" not in info
 
 
+def test_the_secret_seed_of_an_index_is_not_served(app_over: AppMaker, client: httpx.Client, index: Path) -> None:
+    with ibidem.Index(index, create=False) as opened:
+        seed = str(opened.info()["settings"]["hash_seed"])
+    for served in (client, app_over(index)):
+        for place in ("/api/v1/index", "/api/v1/summary", "/"):
+            answer = served.get(place).text
+            assert seed not in answer
+            assert "hash_seed" not in answer
+
+
 def test_many_sources_are_capped_and_counted(app_over: AppMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_check, "MOST_SOURCES", 5)
     copies = [{"id": f"copy {n}", "text": text(1, 2, 3, 4)} for n in range(20)]

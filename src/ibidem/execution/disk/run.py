@@ -27,6 +27,7 @@ from ibidem.execution.progress import Progress
 from ibidem.execution.run import LocalRun, disk_of_run
 from ibidem.execution.threads import available_cores
 from ibidem.formats import describe_inputs
+from ibidem.formats.word_tables import describe_words
 
 # Shares of the memory that is free when a run begins; the rest is for everything else besides tasks and data waiting to be
 # written.
@@ -54,6 +55,8 @@ class DiskRun(LocalRun):
         reference = [] if against is None else describe_inputs(against, is_reference=True)
         description: dict[str, Any] = {"verb": verb, "settings": settings, "inputs": describe_inputs(inputs) + reference}
         description["plan"] = None if plan is None else plan.to_dict()
+        if words := describe_words(config):
+            description["words"] = words
         if config.engine.resume:
             _check_can_be_resumed(config, description["inputs"])
         self.work = WorkFolder(config, description)

@@ -316,6 +316,9 @@ def _check_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
 def _difference(name: str, before: Any, now: Any) -> str:
     if name == "plan":
         return "the sampling plan is not the same"
+    if name == "words":
+        changed = [setting for setting in now if setting not in (before or {}) or before[setting] != now[setting]]
+        return f"the words of {' and '.join(map(named, changed))} are not the same"
     if name != "inputs":
         return f"{name} was {before!r} and is {now!r}"
     known = {str(description.get("path")): description for description in before or ()}

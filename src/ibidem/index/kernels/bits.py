@@ -2,6 +2,9 @@
 
 A table is the rows of a collection in the order of their signatures, rotated to begin with one piece. It is a binary trie
 without nodes: the rows that begin with the same bits are in one range, and the next bit cuts the range in two.
+
+Signatures come in planes of 64 bits, the lowest first: a tuple of columns, whose length the compiler knows. With a single plane
+nothing of that is left in the compiled loops.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.kernels.shell_sort import sort_numbers
-from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import popcount
 
 _ONE = np.uint64(1)
@@ -30,13 +33,13 @@ Numbers = NDArray[Any]
 
 
 class Tables(NamedTuple):
-    """The signatures of a collection, `n_bits` wide, and its tables, one per piece, concatenated.
+    """The signatures of a collection in planes, `n_bits` wide, and its tables, one per piece, concatenated.
 
     A table is `rows` in its order; its directory, `starts`, says where those with each value of the first `n_directory` bits
     begin.
     """
 
-    signatures: Numbers
+    signatures: tuple[Numbers, ...]
     rows: Numbers
     starts: Numbers
     n_bits: int
@@ -44,9 +47,10 @@ class Tables(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """How signatures are cut: where pieces begin, counted from the highest bit, and where the last one ends; their masks.
+    """How signatures are cut: where pieces begin, counted from the highest bit, and where the last one ends.
 
-    `limits` says in how many bits each may differ from the query (-1: the piece is left out).
+    `masks` are those of their bits, plane by plane for each piece. `limits` says in how many bits each
+    may differ from the query (-1: the piece is left out).
     """
 
     begins: Numbers
@@ -54,33 +58,25 @@ class Pieces(NamedTuple):
     limits: Numbers
 
 
-@inner_kernel
-def word_mask(word, n_bits, bits_per_word):
-    """Return the mask of a word: `bits_per_word` distinct bits below `n_bits`, all choices equally likely.
-
-    Floyd's sampling: one draw per bit, none rejected. A draw is the high half of the hash, scaled (its bias is below 2^-26).
-    """
-    mask = np.uint64(0)
-    state = mix(word, SEED)
-    for last in range(n_bits - bits_per_word, n_bits):
-        state = mix(state, SEED)
-        bit = _ONE << ((state >> _HALF) * np.uint64(last + 1) >> _HALF)
-        if mask & bit != 0:
-            bit = _ONE << np.uint64(last)
-        mask |= bit
-    return mask
-
-
 @outer_kernel
 def make_masks(hashes, n_bits, bits_per_word, masks):
-    """Write the mask of each word."""
+    """Add to the masks, planes that are all 0: `bits_per_word` distinct bits below `n_bits`, all choices equally likely.
+
+    Floyd's sampling: one draw per bit, none rejected. A draw is the high half of the hash, scaled (its bias is below 2^-23).
+    """
     for i in range(len(hashes)):
-        masks[i] = word_mask(hashes[i], n_bits, bits_per_word)
+        state = mix(hashes[i], SEED)
+        for last in range(n_bits - bits_per_word, n_bits):
+            state = mix(state, SEED)
+            bit = np.int64((state >> _HALF) * np.uint64(last + 1) >> _HALF)
+            if masks[bit >> 6][i] & _ONE << np.uint64(bit & 63) != 0:
+                bit = np.int64(last)
+            masks[bit >> 6][i] |= _ONE << np.uint64(bit & 63)
 
 
 @outer_kernel
 def join_masks(masks, word_ids, first, signatures):
-    """Write the signature of each sentence: the bitwise or of the masks of its words."""
+    """Write the signature of each sentence: the masks of its words, joined."""
     for s in range(len(signatures)):
         signature = np.uint64(0)
         for i in range(first[s], first[s + 1]):
@@ -88,27 +84,43 @@ def join_masks(masks, word_ids, first, signatures):
         signatures[s] = signature
 
 
+@inlined_kernel
+def _distance(signatures, row, queries, q):
+    """Count the bits in which a row differs from a query."""
+    n = np.uint64(0)
+    for plane in range(len(signatures)):
+        n += np.uint64(popcount(signatures[plane][row] ^ queries[plane][q]))
+    return n
+
+
+@inlined_kernel
+def _has_bit(signatures, row, bit):
+    """Whether a row has a bit, counted from the lowest."""
+    return signatures[bit >> 6][row] >> np.uint64(bit & 63) & _ONE != 0
+
+
 @inner_kernel
-def _count_within(signatures, begin, end, query, radius):
+def _count_within(signatures, begin, end, queries, q, radius):
     """Count the rows of a range within the radius, without a branch, so that several are compared at once."""
     n = np.uint64(0)
     for row in range(np.uint64(begin), np.uint64(end)):
-        n += np.uint64(popcount(query ^ signatures[row]) <= radius)
+        n += np.uint64(_distance(signatures, row, queries, q) <= radius)
     return n
 
 
 @inner_kernel
-def _scan_query(signatures, query, radius, found, results):
+def _scan_query(signatures, queries, q, radius, found, results):
     """Write the rows within the radius from `found` on; return where they end, or -1 if there is no room."""
-    for begin in range(0, len(signatures), _BLOCK):
-        end = min(begin + _BLOCK, len(signatures))
-        n = np.int64(_count_within(signatures, begin, end, query, radius))
+    n_rows = len(signatures[0])
+    for begin in range(0, n_rows, _BLOCK):
+        end = min(begin + _BLOCK, n_rows)
+        n = np.int64(_count_within(signatures, begin, end, queries, q, radius))
         if n == 0:
             continue
         if found + n > len(results):
             return -1
         for row in range(begin, end):
-            if popcount(query ^ signatures[row]) <= radius:
+            if _distance(signatures, row, queries, q) <= radius:
                 results[found] = row
                 found += 1
     return found
@@ -121,13 +133,14 @@ def scan(signatures, queries, radius, query_from, ends, results):
     Return the query to continue with when the room is full. There is room for every row: one query always fits.
     """
     found = 0
-    for q in range(query_from, len(queries)):
-        end = _scan_query(signatures, queries[q], np.uint64(radius), found, results)
+    n_queries = len(queries[0])
+    for q in range(query_from, n_queries):
+        end = _scan_query(signatures, queries, q, np.uint64(radius), found, results)
         if end < 0:
             return q
         found = end
         ends[q] = found
-    return len(queries)
+    return n_queries
 
 
 @inner_kernel
@@ -135,33 +148,40 @@ def _cut(signatures, rows, table, low, high, bit):
     """Return where the rows of a range with the bit begin; those without it come first."""
     while low < high:
         middle = (low + high) >> 1
-        if signatures[rows[table + middle]] & bit != 0:
+        if _has_bit(signatures, rows[table + middle], bit):
             high = middle
         else:
             low = middle + 1
     return low
 
 
+@inlined_kernel
+def _is_within(signatures, row, queries, q, masks, limits, p):
+    """Whether a row differs from a query in no more bits of piece p than it may."""
+    n = np.int64(0)
+    for plane in range(len(signatures)):
+        n += np.int64(popcount((signatures[plane][row] ^ queries[plane][q]) & masks[p * len(signatures) + plane]))
+    return n <= limits[p]
+
+
 @inner_kernel
-def _qualifies(difference, piece, masks, limits):
+def _qualifies(signatures, row, queries, q, piece, masks, limits):
     """Return whether this piece is the first within its limit: only its table reports the row."""
     for p in range(piece):
-        if np.int64(popcount(difference & masks[p])) <= limits[p]:
+        if _is_within(signatures, row, queries, q, masks, limits, p):
             return False
-    return np.int64(popcount(difference & masks[piece])) <= limits[piece]
+    return _is_within(signatures, row, queries, q, masks, limits, piece)
+
+
+@inlined_kernel
+def _bit_number(begin, depth, n_bits):
+    """The bit at a depth of a table whose bits are taken from `begin` on, counted from the highest one, and round again."""
+    position = begin + depth
+    return n_bits - 1 - (position if position < n_bits else position - n_bits)
 
 
 @inner_kernel
-def _rotate(signature, n_bits, begin):
-    """Return a signature rotated so that the bit `begin` from above is the highest."""
-    signature &= ~np.uint64(0) >> np.uint64(64 - n_bits)
-    if begin == 0:
-        return signature
-    return (signature << np.uint64(begin) | signature >> np.uint64(n_bits - begin)) & (~np.uint64(0) >> np.uint64(64 - n_bits))
-
-
-@inner_kernel
-def _search_piece(tables, pieces, piece, query, radius, work, found, stack, results):
+def _search_piece(tables, pieces, piece, queries, q, radius, work, found, stack, results):
     """Write the rows within the radius whose first piece within its limit is this one.
 
     Descends the table bit by bit, branching wherever another bit may still differ: in the piece up to its limit, in the bits
@@ -171,14 +191,15 @@ def _search_piece(tables, pieces, piece, query, radius, work, found, stack, resu
     signatures, rows, starts = tables.signatures, tables.rows, tables.starts
     n_bits, n_directory = tables.n_bits, tables.n_directory
     begins, masks, limits = pieces.begins, pieces.masks, pieces.limits
-    n = len(signatures)
+    n = len(signatures[0])
     width = begins[piece + 1] - begins[piece]
     limit = limits[piece]
     table = piece * n
     directory = piece * ((1 << n_directory) + 1)
-    key = _rotate(query, n_bits, begins[piece])
     known = min(width, n_directory)  # the bits of the piece that the directory covers
-    prefix = np.int64(key >> np.uint64(n_bits - known)) if known > 0 else 0
+    prefix = np.int64(0)
+    for depth in range(known):
+        prefix = prefix << 1 | np.int64(_has_bit(queries, q, _bit_number(begins[piece], depth, n_bits)))
 
     # A branch: its range of rows, its bits as the directory counts them, their number, and how many differ from the query.
     stack[0, 0] = 0
@@ -205,12 +226,9 @@ def _search_piece(tables, pieces, piece, query, radius, work, found, stack, resu
             if depth < n_directory:
                 middle = np.int64(starts[directory + ((2 * branch + 1) << (n_directory - depth - 1))])
             else:
-                position = begins[piece] + depth
-                if position >= n_bits:
-                    position -= n_bits
-                middle = _cut(signatures, rows, table, low, high, _ONE << np.uint64(n_bits - 1 - position))
+                middle = _cut(signatures, rows, table, low, high, _bit_number(begins[piece], depth, n_bits))
                 work -= _CUT_COST
-            has_bit = key >> np.uint64(n_bits - 1 - depth) & _ONE != 0
+            has_bit = _has_bit(queries, q, _bit_number(begins[piece], depth, n_bits))
             may_differ = unlike < (limit if depth < width else radius)
             depth += 1
             if may_differ and (middle > low if has_bit else middle < high):
@@ -230,8 +248,8 @@ def _search_piece(tables, pieces, piece, query, radius, work, found, stack, resu
             return -2, work
         for i in range(table + low, table + high):
             row = rows[i]
-            difference = query ^ signatures[row]
-            if np.int64(popcount(difference)) <= radius and _qualifies(difference, piece, masks, limits):
+            is_near = np.int64(_distance(signatures, row, queries, q)) <= radius
+            if is_near and _qualifies(signatures, row, queries, q, piece, masks, limits):
                 if found == len(results):
                     return -1, work
                 results[found] = row
@@ -247,15 +265,16 @@ def search(tables, pieces, queries, radius, max_work, query_from, stack, ends, r
     """
     found = 0
     patience = max_work
-    for q in range(query_from, len(queries)):
+    n_queries = len(queries[0])
+    for q in range(query_from, n_queries):
         end = found
         work = patience
         for piece in range(len(pieces.limits)):
             if pieces.limits[piece] >= 0 and end >= 0:
-                end, work = _search_piece(tables, pieces, piece, queries[q], radius, work, end, stack, results)
+                end, work = _search_piece(tables, pieces, piece, queries, q, radius, work, end, stack, results)
         if end == -2:
             patience = max(patience >> 1, max_work >> 5)
-            end = _scan_query(tables.signatures, queries[q], np.uint64(radius), found, results)
+            end = _scan_query(tables.signatures, queries, q, np.uint64(radius), found, results)
         elif end >= 0:
             patience = max_work
             sort_numbers(found, end, results)  # tables give them in increasing runs, usually few
@@ -263,4 +282,4 @@ def search(tables, pieces, queries, radius, max_work, query_from, stack, ends, r
             return q
         found = end
         ends[q] = found
-    return len(queries)
+    return n_queries

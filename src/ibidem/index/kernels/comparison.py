@@ -187,7 +187,7 @@ def compare(lists, u, n, words, weights, before, slack_weight, slack_common, out
 def is_hit(outcome, n_query, total, limit):
     """Return whether the outcome of a comparison is a hit for a query of `n_query` distinct words and weight `total`."""
     common, weight, size = outcome[0], outcome[1], outcome[2]
-    if common == 0:
+    if weight == 0:  # nothing in common, or only words that do not count
         return False
     if n_query < limit.min_contained:
         return common == n_query and size == n_query

@@ -223,6 +223,8 @@ def accumulate(queries, postings, p, q, query_from, query_to, scratch, score, to
         for j in range(n):
             admits = rest >= needed
             weight = mine_weight[j]
+            if weight == 0:  # it adds nothing, and a type without a score would be met again
+                continue
             rest -= weight
             at = np.int64(first[mine[j]])
             end = np.int64(first[mine[j] + 1])

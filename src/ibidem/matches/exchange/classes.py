@@ -41,7 +41,7 @@ def classify_documents(
     types = collapse(flow, split.take_table("seen"), config.sentences.hash_seed, progress)
     n_documents = progress.counts["documents"]
     words = split.take_table("words") if "words" in split.tables else None
-    make = signature_maker(flow, words, types["types"], config, n_documents)
+    make = signature_maker(flow, words, config, n_documents)
     del words
     listed = {"postings": list_postings(flow, split.table("texts"), make, config)} if config.matches.postings else {}
     are_sorted = config.signatures.signature in SET_SIGNATURES

@@ -26,7 +26,7 @@ from ibidem.resemblance.samples import judged, resemblance_limit, shingle_limits
 from ibidem.resemblance.sketches import agreement, minhash
 
 
-def send_documents(flow: Flow, sets: PartedTable, sending: Sequence[PartedTable]) -> PartedTable:
+def send_documents(flow: Flow, sets: PartedTable, sending: Sequence[PartedTable], stage: str = "sent-documents") -> PartedTable:
     """Return the shingles of documents, each at all homes that need them."""
 
     def send(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, NDArray[np.int64]]:
@@ -37,15 +37,21 @@ def send_documents(flow: Flow, sets: PartedTable, sending: Sequence[PartedTable]
         sent = taken(known_by, np.searchsorted(documents, wanted))
         return table_of([wanted, as_lists(sent.hashes, np.diff(sent.first), pa.uint64())], SETS), chosen
 
-    return lookup(flow, "sent-documents", sending, {"sets": sets}, send, SETS)
+    return lookup(flow, stage, sending, {"sets": sets}, send, SETS)
 
 
 def compare_documents(
-    flow: Flow, candidates: Sequence[PartedTable], sent: PartedTable, ratios: SampleRatios, layout: Layout
+    flow: Flow,
+    candidates: Sequence[PartedTable],
+    sent: PartedTable,
+    ratios: SampleRatios,
+    layout: Layout,
+    full: tuple[PartedTable, Config] | None = None,
 ) -> dict[str, PartedTable]:
     """Return the pairs that are duplicates, `found`, and as `edges`; see `resemblance.find_duplicates`.
 
-    `by_common` are documents paired by a sketch, which does not find all pairs.
+    `by_common` are documents paired by a sketch, which does not find all pairs. If pairs are found by something else than they
+    are compared by, `full` is what the same documents are compared by, and the settings for it.
     """
 
     def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -67,12 +73,14 @@ def compare_documents(
                 [_by_shingles(n, a[numbers == n], b[numbers == n], comparer, ratios) for n in np.unique(numbers).tolist()]
             )
         in_full = is_compared_in_full(ratios.config) and (ratios.every == 1).all()
+        if full is not None:
+            comparer = comparer_of(documents_with_sets(tables["full"])[1], full[1])
         if not in_full and ratios.config.resemblance.verify:
             found = comparer.compare(found.a, found.b)
         scores = [found.similarity, found.containment_a, found.containment_b]
         yield from send_found(documents[found.a], documents[found.b], scores, layout)
 
-    inputs: Inputs = {"candidates": candidates, "sent": sent}
+    inputs: Inputs = {"candidates": candidates, "sent": sent, **({"full": full[0]} if full else {})}
     return flow.reduce("compared-documents", inputs, compare, {"found": FOUND, "edges": EDGES, "by_common": BY_COMMON})
 
 

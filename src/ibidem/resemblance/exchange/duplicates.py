@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.shingled import ShingledDocuments
-from ibidem.config import EXACT_METHODS, Config
+from ibidem.config import Config
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.flow import Flow, PartedTable, Parts
 from ibidem.resemblance.exchange.bands import pair_by_bands
@@ -17,6 +17,7 @@ from ibidem.resemblance.exchange.identical import find_identical
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios, count_shingles, find_common
 from ibidem.resemblance.exchange.shingle_entries import list_entries
 from ibidem.resemblance.exchange.shingle_pairs import pair_documents, pair_with_leaders
+from ibidem.resemblance.exchange.spots import make_spots, spot_settings
 
 
 def find_apart(
@@ -33,13 +34,23 @@ def find_apart(
     layout = flow.layout
     identical = find_identical(flow, ranks.take_table("keyed"), layout)
     ratios = SampleRatios(np.unique(flow.collect(shingled.take_table("every"))["every"].to_numpy()), config, plan)
-    sets = shingled.take_table("sets")
-    at_home = {"sets": sets, "copies": identical["copies"]}
-    paired = _pair(flow, shingled.take_table("keys"), at_home, ratios)
-    sent = send_documents(flow, sets, [pairs["sending"] for pairs in paired])
-    compared = compare_documents(flow, [pairs["candidates"] for pairs in paired], sent, ratios, layout)
+    sets, keys = shingled.take_table("sets"), shingled.take_table("keys")
+    joined, by_spots = sets, config.resemblance.method == "spotsigs"
+    if by_spots:
+        joined, keys = _spots(flow, shingled, config)
+        ratios = SampleRatios(np.ones(1, np.int64), spot_settings(config), None)
+    at_home = {"sets": joined, "copies": identical["copies"]}
+    paired = _pair(flow, keys, at_home, ratios)
+    del keys
+    sending = [pairs["sending"] for pairs in paired]
+    sent = sent_joined = send_documents(flow, joined, sending)
+    full = None
+    if by_spots and config.resemblance.verify:
+        sent = send_documents(flow, sets, sending, "sent-shingles")
+        full = sent, config
+    compared = compare_documents(flow, [pairs["candidates"] for pairs in paired], sent_joined, ratios, layout, full)
     # A sketch does not find all pairs, and common shingles do not lead to all.
-    in_part = [compared] if config.resemblance.method not in EXACT_METHODS else paired[1:]
+    in_part = [compared] if config.resemblance.method == "minhash" else paired[1:]
     return {
         "found": [identical["found"], compared["found"]],
         "edges": [identical["edges"], compared["edges"]],
@@ -48,6 +59,13 @@ def find_apart(
         "by_common": [pairs["by_common"] for pairs in in_part],
         "sent": sent,
     }
+
+
+def _spots(flow: Flow, shingled: Parts[ShingledDocuments], config: Config) -> tuple[PartedTable, PartedTable]:
+    """Return the spots of documents, and their keys. The words of the documents are used up."""
+    words = shingled.take_table("words") if "words" in shingled.tables else None
+    spots = make_spots(flow, shingled.take_table("worded"), words, config, flow.layout)
+    return spots["sets"], spots["keys"]
 
 
 def _pair(flow: Flow, keys: PartedTable, at_home: dict[str, PartedTable], ratios: SampleRatios) -> list[dict[str, PartedTable]]:

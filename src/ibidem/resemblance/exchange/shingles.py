@@ -23,8 +23,10 @@ from ibidem.execution.layout import Layout
 from ibidem.resemblance import occurrence_hashes
 from ibidem.resemblance.kernels.exchange import sort_keys, take_sets
 from ibidem.resemblance.samples import is_sampled, looked_at
-from ibidem.resemblance.shingled_texts import WordsKey, shingle_texts
+from ibidem.resemblance.shingled_texts import WordsKey, shingle_texts, shingle_tokens
 from ibidem.sentences.exchange import IDS, emit_ids
+from ibidem.signatures import TypeTokens, count_vocabulary
+from ibidem.signatures.exchange.vocabulary import WORDS, counts_words
 
 # The field values that decide which document is kept; at home.
 VALUED = pa.schema(
@@ -51,6 +53,8 @@ KEYED = pa.schema(
 )
 # The shingles (or words) of documents; at home.
 SETS = pa.schema([("document", pa.int64()), ("known_by", pa.list_(pa.uint64()))])
+# The words of documents, in reading order; at home, for methods that need them.
+WORDED = pa.schema([("document", pa.int64()), ("words", pa.list_(pa.uint64()))])
 # The shingles of one home's documents, where shingles of one hash meet. The key is a part of the hash: few shingles in the same
 # partition share it. The last bits are left out, because all shingles of a sample agree in them.
 KEYS = pa.schema([("home", pa.int32()), ("keys", pa.list_(pa.uint32()))])
@@ -65,13 +69,16 @@ def shingle_documents(
 ) -> dict[str, PartedTable]:
     """Return documents as `named`, `sets`, `keyed` (at home if a field decides which document is kept, otherwise where
     identical documents meet), `valued` and, if groups are compared, `grouped`; the `keys` of shingles at which documents may
-    meet; the ratios of sampling, `every`; and `counts`.
+    meet; the ratios of sampling, `every`; and `counts`. For spots, the words of documents are `worded`, and counted as `words`.
     """
     rule = config.clusters.keep
     outputs = {"named": NAMED, "keyed": KEYED, "sets": SETS, "keys": KEYS, "every": EVERY, "counts": COUNTS}
     outputs |= {"ids": IDS} if unique_ids else {}
     outputs |= {} if is_direct(rule) else {"valued": VALUED}
     outputs |= {"grouped": GROUPED} if config.clusters.by_group else {}
+    by_spots = config.resemblance.method == "spotsigs"
+    is_counted = by_spots and counts_words(config, "spotsigs")
+    outputs |= ({"worded": WORDED} if by_spots else {}) | ({"words": WORDS} if is_counted else {})
 
     words_key = WordsKey.drawn(config)  # drawn once for all documents of the stage
 
@@ -99,6 +106,12 @@ def shingle_documents(
             documents, home = documents[has_words], home[has_words]
             digests, checks = texts.digests[has_words], texts.checks[has_words]
             known_by = taken(texts.known_by, has_words)
+            if by_spots:
+                listed = as_lists(known_by.hashes, np.diff(known_by.first), pa.uint64())
+                yield Sent("worded", table_of([documents, listed], WORDED), home)
+                if is_counted:
+                    yield count_document_words(known_by, layout)
+                known_by = shingles_of_words(known_by, config)
             sizes = np.diff(known_by.first)
             keys = direct_keys(rule, texts.n_chars[has_words], times[has_words])
             keys = reference_first(keys, documents >= layout.n_input)
@@ -118,12 +131,12 @@ def shingle_documents(
                 here = np.flatnonzero(home == one)
                 # Identical documents of one side and home count once: any of them may represent the others.
                 here = here[np.unique(sides[here], return_index=True)[1]]
-                yield _keys(int(one), taken(sets, here), every[here], config, layout)
+                yield send_keys(int(one), taken(sets, here), every[here], config, layout)
 
     return flow.map("shingles", source, shingle, outputs)
 
 
-def _keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Layout) -> Sent:
+def send_keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Layout) -> Sent:
     """Send the keys of the sampled shingles of one home's documents."""
     hashes, n_partitions = sets.hashes, layout.n_partitions
     if is_sampled(config, int(every.max(initial=1))):
@@ -153,6 +166,20 @@ def listed_by_route(ends: Numbers, columns: Mapping[str, Any], schema: pa.Schema
 def every_of(sizes: Numbers, config: Config, plan: SamplingPlan | None) -> Numbers:
     """Return the sampling ratio of documents of these sizes: one in so many shingles is used."""
     return np.full(len(sizes), config.resemblance.sample_every) if plan is None else plan.every_of(sizes)
+
+
+def shingles_of_words(words: HashSets, config: Config) -> HashSets:
+    """Return what documents are known by, given their words."""
+    size, in_order = config.signatures.shingle_words("document"), config.resemblance.measure == "order"
+    return shingle_tokens(TypeTokens(words.hashes, words.first), size, distinct=not in_order)
+
+
+def count_document_words(words: HashSets, layout: Layout) -> Sent:
+    """Return how often words occur in whole documents, and in how many of them."""
+    numbers = np.arange(len(words.first) - 1, dtype=np.int32)
+    found = count_vocabulary(TypeTokens(words.hashes, words.first), numbers, numbers, len(numbers))
+    columns = [found.hashes, found.counts, found.document_counts]
+    return Sent("words", table_of(columns, WORDS), route_by_hash(found.hashes, layout.n_partitions))
 
 
 def sets_of(known_by: HashSets, config: Config) -> HashSets:

@@ -20,18 +20,11 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.sentences import tokenise_spans
 from ibidem.sentences.exchange import SplitBatch, names_of
-from ibidem.signatures import TypeTokens, Vocabulary, load_signature
-from ibidem.signatures.exchange.vocabulary import (
-    WORDS,
-    KnownWords,
-    count_words,
-    most_frequent_words,
-    needs_vocabulary,
-    words_by_documents,
-)
+from ibidem.signatures import TypeTokens, load_signature
+from ibidem.signatures.exchange.vocabulary import WORDS, count_words, counts_words, spot_words, words_by_documents
 from ibidem.signatures.fingerprint import most_documents
 from ibidem.signatures.imatch import idf_of
-from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS
+from ibidem.signatures.known_words import KnownWords, outside_counts, stop_hashes
 
 # The types that documents of a partition have, with their texts: not every sentence, so no footer floods a partition.
 SEEN = pa.schema([("digest", pa.uint64()), ("check", pa.uint64()), ("home", pa.int32()), ("text", pa.large_binary())])
@@ -56,12 +49,12 @@ class TypeSender:
     @property
     def gives(self) -> Mapping[str, pa.Schema]:
         """The tables that it sends."""
-        return {"seen": SEEN} | ({"words": WORDS} if needs_vocabulary(self.config) else {})
+        return {"seen": SEEN} | ({"words": WORDS} if counts_words(self.config, self.config.signatures.signature) else {})
 
     def __call__(self, part: SplitBatch, layout: Layout) -> Iterator[Sent]:
         """Yield what a batch has."""
         yield from _seen(part, layout)
-        if needs_vocabulary(self.config):
+        if counts_words(self.config, self.config.signatures.signature):
             collection = part.collection
             names = names_of(collection.digest, collection.checks[:, 1])
             counted = replace(collection, digest=names, hash_seed=self.config.sentences.hash_seed)
@@ -134,82 +127,51 @@ def emit_classes(digests: NDArray[np.uint64], classes: NDArray[np.uint64], layou
     return Sent("classes", table_of([digests, classes], CLASSES), route_by_hash(digests, layout.n_partitions))
 
 
-def signature_maker(flow: Flow, words: PartedTable | None, types: PartedTable, config: Config, n_documents: int) -> Maker:
+def signature_maker(flow: Flow, words: PartedTable | None, config: Config, n_documents: int) -> Maker:
     """Return the function that makes keys or sets of types, with as much of the vocabulary as it needs."""
     settings = config.signatures
     signature: Any = load_signature(settings.signature)
     make_of = signature.hashes if hasattr(signature, "hashes") else signature.key
     hash_seed = config.sentences.hash_seed
+    told = _known_words(flow, words, config, n_documents) if signature.needs_vocabulary else None
 
-    def make(tokens: TypeTokens, vocabulary: Vocabulary | None, settings: SignaturesConfig) -> Any:
+    def make(tokens: TypeTokens) -> Any:
+        vocabulary = None if told is None else told.vocabulary(tokens)
         return make_of(replace(tokens, hash_seed=hash_seed), vocabulary, settings)
 
-    if not signature.needs_vocabulary:
-        return lambda tokens: make(tokens, None, settings)
-    if not needs_vocabulary(config):  # for words listed by the user, counts do not matter
-        empty = np.empty(0, np.int64)
-        told = KnownWords(empty.astype(np.uint64), empty, empty, n_documents)
-    else:
-        assert words is not None
-        if settings.signature == "spotsigs":
-            return _spots_maker(flow, words, types, config, n_documents, make)
-        told = _telling_words(flow, words, config, n_documents)
-
-    def with_vocabulary(tokens: TypeTokens) -> Any:
-        return make(tokens, told.vocabulary(tokens), settings)
-
-    return with_vocabulary
+    return make
 
 
-def _telling_words(flow: Flow, words: PartedTable, config: Config, n_documents: int) -> KnownWords:
+def _known_words(flow: Flow, words: PartedTable | None, config: Config, n_documents: int) -> KnownWords:
     """Return the words that a signature treats differently from a word in a single document.
 
     Words are kept if their number of documents is within bounds. So it is enough to know on which side of the bounds a word is,
     and the words on the side of those that occur once are far too many to send.
     """
     settings = config.signatures
+    if settings.signature == "spotsigs":
+        return spot_words(flow, words, config, n_documents)
+    stops = stop_hashes(config, settings.signature)
+    known = outside_counts(config, stops)
+    n_counted = n_documents if known is None else known.n_documents
+    least, most = _kept_counts(settings, n_counted)
+    inside = not least <= 1 <= most
+    if known is not None:
+        is_kept = (known.document_counts >= least) & (known.document_counts <= most)
+        return known.chosen(np.flatnonzero(is_kept == inside))
+    assert words is not None
+    return replace(words_by_documents(flow, words, least, most, inside, n_documents), stops=stops)
+
+
+def _kept_counts(settings: SignaturesConfig, n_documents: int) -> tuple[int, int]:
+    """Return in how many documents a word occurs at least, and at most, that a signature keeps."""
     if settings.signature == "fingerprint":
-        least, most = 1, most_documents(settings, n_documents)
-    else:
-        # The idf falls as the number of documents grows.
-        def idf(n: int) -> float:
-            return float(idf_of(np.array([n], np.int32), n_documents)[0])
+        return 1, most_documents(settings, n_documents)
 
-        counts = range(1, n_documents + 1)
-        least = 1 + bisect_left(counts, True, key=lambda n: idf(n) <= settings.max_idf)
-        most = bisect_left(counts, True, key=lambda n: idf(n) < settings.min_idf)
-    return words_by_documents(flow, words, least, most, inside=not least <= 1 <= most, n_documents=n_documents)
+    # The idf falls as the number of documents rises.
+    def idf(n: int) -> float:
+        return float(idf_of(np.array([n], np.int32), n_documents)[0])
 
-
-def _spots_maker(flow: Flow, words: PartedTable, types: PartedTable, config: Config, n_documents: int, make: Any) -> Maker:
-    """Return the maker of spots; `auto` takes as many antecedents as give the most spots over all types."""
-    settings = config.signatures
-    if settings.antecedents != "auto":
-        told = most_frequent_words(flow, words, int(settings.antecedents), n_documents, "words")
-        return lambda tokens: make(tokens, told.vocabulary(tokens), settings)
-
-    def spots(count: int, told: KnownWords) -> Maker:
-        chosen = replace(settings, antecedents=str(count))
-        return lambda tokens: make(tokens, told.vocabulary(tokens), chosen)
-
-    def n_spots(maker: Maker, count: int) -> int:
-        def total(tables: Iterator[pa.Table]) -> Iterator[Sent]:
-            for table in tables:
-                sets = maker(tokens_of(table))
-                yield Sent("counts", table_of([[table.num_rows], [len(sets.hashes)]], _COUNTS), 0)
-
-        counts = flow.collect(flow.map(f"spots-{count}", types, total, {"counts": _COUNTS})["counts"])
-        return int(counts["n_tokens"].to_numpy().sum())
-
-    best: tuple[Maker, int] | None = None
-    count = FEWEST_ANTECEDENTS
-    while True:
-        words_told = most_frequent_words(flow, words, 2 * count + 1, n_documents, f"words-{count}")
-        maker = spots(count, words_told.most_frequent(count))
-        n_found = n_spots(maker, count)
-        if best is None or n_found > best[1]:
-            best = maker, n_found
-            if len(words_told.hashes) > 2 * count:
-                count *= 2
-                continue
-        return best[0]
+    counts = range(1, n_documents + 1)
+    least = 1 + bisect_left(counts, True, key=lambda n: idf(n) <= settings.max_idf)
+    return least, bisect_left(counts, True, key=lambda n: idf(n) < settings.min_idf)

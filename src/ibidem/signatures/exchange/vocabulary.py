@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,44 +15,30 @@ from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
-from ibidem.signatures import TypeTokens, Vocabulary, collapse_sentences, count_vocabulary, load_signature, type_tokens
-from ibidem.signatures.sentence_types import number_hashes
+from ibidem.signatures import collapse_sentences, count_vocabulary, load_signature, type_tokens
+from ibidem.signatures.known_words import KnownWords, outside_counts, stop_hashes
+from ibidem.signatures.spotsigs import n_frequent
 
 WORDS = pa.schema([("word", pa.uint64()), ("n_occurrences", pa.int64()), ("n_documents", pa.int64())])
 
 
-@dataclass(frozen=True)
-class KnownWords:
-    """Counts of the words that matter, in increasing order of hash. All others count as occurring once in one document."""
-
-    hashes: NDArray[np.uint64]
-    counts: NDArray[np.int64]
-    document_counts: NDArray[np.int64]
-    n_documents: int
-
-    def most_frequent(self, n_wanted: int) -> KnownWords:
-        """Return the most frequent ones."""
-        chosen = np.sort(np.lexsort((self.hashes, -self.counts))[:n_wanted])
-        return KnownWords(self.hashes[chosen], self.counts[chosen], self.document_counts[chosen], self.n_documents)
-
-    def vocabulary(self, types: TypeTokens) -> Vocabulary:
-        """Return the vocabulary of some types, and all known words, with their counts over the whole collection."""
-        both = np.concatenate([types.tokens, self.hashes])
-        numbered = number_hashes(both, in_turn)
-        n = len(numbered.hashes)
-        counts, document_counts = np.ones(n, np.int64), np.ones(n, np.int32)
-        known = numbered.ids[len(types.tokens) :]
-        counts[known] = self.counts
-        document_counts[known] = self.document_counts
-        return Vocabulary(numbered.ids[: len(types.tokens)], numbered.hashes, counts, document_counts, self.n_documents)
-
-
-def needs_vocabulary(config: Config) -> bool:
-    """Return whether the signature depends on how common words are."""
-    signature = config.signatures
-    if signature.signature == "spotsigs" and signature.antecedents != "auto" and not signature.antecedents.isdecimal():
+def counts_words(config: Config, signature: str) -> bool:
+    """Return whether the words of the collection have to be counted for a signature."""
+    settings = config.signatures
+    if not settings.word_counts.is_none or (signature == "spotsigs" and n_frequent(settings) == 0):
         return False
-    return load_signature(signature.signature).needs_vocabulary
+    return load_signature(signature).needs_vocabulary
+
+
+def spot_words(flow: Flow, words: PartedTable | None, config: Config, n_documents: int) -> KnownWords:
+    """Return the words that begin spots, or that chains skip, of those that are not listed."""
+    stops = stop_hashes(config, "spotsigs")
+    known, n_wanted = outside_counts(config, stops), n_frequent(config.signatures)
+    if known is not None:
+        return known.most_frequent(n_wanted)
+    if words is None:  # those that matter are listed
+        return KnownWords.none(n_documents, stops)
+    return replace(most_frequent_words(flow, words, n_wanted, n_documents), stops=stops)
 
 
 def count_words(collection: Collection, layout: Layout) -> Sent:
@@ -83,7 +69,7 @@ def words_by_documents(flow: Flow, words: PartedTable, least: int, most: int, in
     return _told(flow, flow.reduce("words", {"words": words}, choose, {"words": WORDS})["words"], n_documents)
 
 
-def most_frequent_words(flow: Flow, words: PartedTable, n_wanted: int, n_documents: int, stage: str) -> KnownWords:
+def most_frequent_words(flow: Flow, words: PartedTable, n_wanted: int, n_documents: int) -> KnownWords:
     """Return the most frequent words; the hash breaks ties, as everywhere."""
 
     def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -91,7 +77,7 @@ def most_frequent_words(flow: Flow, words: PartedTable, n_wanted: int, n_documen
         order = np.lexsort((words, -occurrences))[:n_wanted]
         yield _chosen(words[order], occurrences[order], documents[order])
 
-    found = _told(flow, flow.reduce(stage, {"words": words}, choose, {"words": WORDS})["words"], n_documents)
+    found = _told(flow, flow.reduce("words", {"words": words}, choose, {"words": WORDS})["words"], n_documents)
     return found.most_frequent(n_wanted)
 
 

@@ -23,7 +23,7 @@
       this.judging = source.isApp && summary.may_write ? ibidem.verdict(source, this.pair) : null;
       this.paper = ibidem.passages.printed(answer, this.sides);
       this.walk = h("p", { class: "walk" });
-      this.inCommon = ibidem.isCluster(summary) ? "in common" : "in passages";
+      this.inCommon = ibidem.isCluster(summary) ? "in common" : "in shared passages";
     }
 
     chip(passage) {
@@ -155,14 +155,14 @@
     paneHead(side) {
       const { n_chars: nChars } = this.answer[side];
       const bar = ibidem.bar(this.pair[`coverage_${side}`]);
-      const of = isMissing(nChars) ? "" : ` of ${number(nChars)} characters`;
+      const of = isMissing(nChars) ? "" : ` of ${number(nChars)} characters are`;
       return h(
         "header",
         null,
         h("h2", null, link(`#document=${this.pair[side].document}`, name(this.pair[side]))),
         origin(this.pair[side]),
         !isMissing(this.pair[`coverage_${side}`]) &&
-          h("p", { class: "coverage" }, bar, h("span", { class: "quiet-text" }, ` ${this.inCommon}${of}`)),
+          h("p", { class: "coverage" }, bar, h("span", { class: "quiet-text" }, `${of} ${this.inCommon}`)),
       );
     }
 

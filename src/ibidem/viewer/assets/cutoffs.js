@@ -13,7 +13,7 @@
     {
       key: "coverage",
       label: "Coverage",
-      about: "share of the document that is in passages (the larger of the two)",
+      about: "share of the document in shared passages (the larger of the two)",
       show: ibidem.percent,
     },
     { key: "longest", label: "Longest passage", about: "in characters", show: (value) => number(Math.round(value)) },

@@ -180,7 +180,7 @@
 
     async pair(number) {
       const pair = this.pairsByNumber.get(number);
-      if (!pair) throw this.notIncluded("pair", "pairs", ", the most telling ones");
+      if (!pair) throw this.notIncluded("pair", "pairs", ", the strongest matches");
       const listed = this.data.passages[number] || { passages: [], n_passages: pair.n_passages };
       return { pair, ...listed, a: this.textOf(pair.a), b: this.textOf(pair.b) };
     }

@@ -85,6 +85,23 @@
     );
   }
 
+  // Says how many pairs have a curve, and why the others do not; nothing if all do.
+  function drawnOf(nPairs, nUndated, nHidden) {
+    const nLeft = nUndated + nHidden;
+    if (!nLeft) return null;
+    const count = (n) => (n === 1 ? "one" : number(n));
+    const reasons = [
+      nUndated > 0 && `${count(nUndated)} ${nUndated === 1 ? "lacks" : "lack"} a date`,
+      nHidden > 0 && `${count(nHidden)} ${are(nHidden)} in one lane with equal times`,
+    ].filter(Boolean);
+    const nDrawn = nPairs - nLeft;
+    const others =
+      reasons.length === 1
+        ? `the other ${reasons[0]} and ${are(nLeft)} only in the table`
+        : `of the others, ${reasons.join(" and ")}; they are only in the table`;
+    return `${number(nDrawn)} of ${many(nPairs, "pair")} ${are(nDrawn)} drawn; ${others}.`;
+  }
+
   function overTime(items, summary, width) {
     const made = ibidem.timeline(items, summary.has_groups, width < 600 ? 14 : 24);
     const lanes = summary.has_groups ? ["outlet or group", "outlets or groups"] : ["document", "documents"];
@@ -97,15 +114,12 @@
     const limits = [
       made.nOther > 0 &&
         `The ${many(made.nLanes - 1, ...lanes)} that share most have a lane each; the other ${number(made.nOther)} share one, at the bottom.`,
-      made.nUndated > 0 &&
-        `${many(made.nUndated, "pair")} without two dates ${are(made.nUndated)} only in the table.`,
-      made.nHidden > 0 &&
-        `${many(made.nHidden, "pair")} in one lane with equal times ${are(made.nHidden)} only in the table.`,
     ];
     return {
       chart: "flow",
       data: made.data,
       said,
+      drawn: drawnOf(items.length, made.nUndated, made.nHidden),
       limits,
       isEmpty: !made.nLanes,
       keysOf: made.pairsOf,
@@ -226,8 +240,8 @@
       const shown =
         answer.items.length < answer.total
           ? `Of ${number(answer.total)} pairs, the ${number(answer.items.length)} that share most are shown.`
-          : `${many(answer.total, "pair")} ${are(answer.total)} shown.`;
-      put(limits, h("p", null, [shown, ...made.limits].filter(Boolean).join(" ")));
+          : !made.drawn && `${many(answer.total, "pair")} ${are(answer.total)} shown.`;
+      put(limits, h("p", null, [shown, made.drawn, ...made.limits].filter(Boolean).join(" ")));
       put(table, answer.items.length > 0 && made.table());
       if (chart) chart.finalize();
       chart = null;

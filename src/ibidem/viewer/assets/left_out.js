@@ -5,7 +5,7 @@
   const { h, put, number, many } = ibidem;
 
   const CAPS = [
-    ["pairs", "pair", "pairs", "the most telling ones; the distributions count all"],
+    ["pairs", "pair", "pairs", "the strongest matches; the distributions count all"],
     ["documents", "document", "documents", "those in its pairs and families"],
     ["families", "family", "families", "the most widespread ones"],
   ];
@@ -72,7 +72,7 @@
           "p",
           { class: "lead" },
           "Similarity is not proof of copying. Two texts can agree because both quote a third, because a form prescribes ",
-          "the words, or because there is one usual way to say a thing. An earlier date shows which text is the earliest known, ",
+          "the words, or because there is a standard way to put it. An earlier date shows which text is the earliest known, ",
           "not which one was the source.",
         ),
       ),

@@ -189,7 +189,7 @@
   function masthead(summary) {
     const caution =
       "Similarity is not proof of copying: texts can agree because both quote a third, " +
-      "or because there is one usual way to say a thing.";
+      "or because there is a standard way to put it.";
     return h(
       "header",
       { class: "masthead" },

@@ -70,7 +70,7 @@
         "p",
         null,
         "A passage is text that appears in two documents. A family is one text that appears in several. ",
-        "Coverage is the share of a document that is in passages. Every view has its own address, which you can share.",
+        "Coverage is the share of a document in shared passages. Every view has its own address, which you can share.",
       ),
       button("Close", () => dialog.close(), { class: "main" }),
     );

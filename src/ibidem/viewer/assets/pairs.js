@@ -269,7 +269,7 @@
           "p",
           { class: "lead" },
           ibidem.isCluster(summary) ? "Every pair of similar documents" : "Every pair that shares a passage",
-          ", most telling first. Click a column to sort.",
+          ", strongest matches first. Click a column to sort.",
         ),
       ),
       h(

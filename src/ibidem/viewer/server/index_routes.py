@@ -19,7 +19,7 @@ from ibidem.viewer.server.api_errors import ApiError, invalid
 from ibidem.viewer.server.arrivals import Streams
 from ibidem.viewer.server.bodies import Body, accepted_codec, described, object_of, read_body, text_of
 from ibidem.viewer.server.parameters import ArrivalParameters, UploadParameters
-from ibidem.viewer.server.served import Served
+from ibidem.viewer.server.served import Served, shown_info
 from ibidem.viewer.server.text_check import check_text
 
 # Checks are pure computation: running more than there are cores would only slow all of them down.
@@ -43,8 +43,7 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
     @routes.get("/index", response_model=index_shapes.IndexInfo)
     def info() -> JsonAnswer:
         """Describe the index."""
-        about = _index_of(served).info()
-        about.pop("path")
+        about = shown_info(_index_of(served))
         counts = {"n_documents": about.pop("documents"), "n_sentences": about.pop("sentences")}
         return JsonAnswer({**counts, "may_add": served.adder is not None, **about})
 

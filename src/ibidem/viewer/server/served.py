@@ -51,6 +51,13 @@ class Served:
         return {**self.views.summary(), **can}
 
 
+def shown_info(index: Index) -> dict[str, Any]:
+    """Return what visitors may know of an index: not its path, and not the secret seed of its hashes."""
+    about = index.info()
+    settings = {name: value for name, value in about["settings"].items() if name != "hash_seed"}
+    return {name: value for name, value in about.items() if name != "path"} | {"settings": settings}
+
+
 @contextmanager
 def open_served(
     path: Path,
@@ -124,7 +131,7 @@ class IndexViews:
 
     def summary(self) -> dict[str, Any]:
         """Return what is known without a result."""
-        info = self._index.info()
+        info = shown_info(self._index)
         changed = (self._index.path / "catalog.sqlite").stat().st_mtime
         made = datetime.fromtimestamp(changed, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         settings = [{"stage": "index", "name": name, "value": value} for name, value in info["settings"].items()]
