@@ -60,16 +60,19 @@ class Study:
         path.write_text(vl_convert.vegalite_to_svg(styled.to_json()) + "\n", "utf-8")
         self.parts.append({"kind": "plot", "key": key, "title": title, "file": path.name})
 
-    def verdict(self, of: str, verdict: str, words: str) -> None:
-        """Say of a table, figure or claim of a paper whether it was reproduced, and by which evidence."""
-        assert verdict in VERDICTS, verdict
-        self.parts.append({"kind": "verdict", "of": of, "verdict": verdict, "words": words})
-        print(f"\n{of}: {verdict}. {words}", flush=True)
+    def verdict(self, of: str, verdict: str, words: str, data: str = "") -> None:
+        """Say of a table, figure or claim of a paper whether it was reproduced, and by which evidence.
 
-    def judge(self, of: str, holds: bool | Sequence[bool], words: str) -> None:
+        `data` names the collections, says what is planted in them and what was fitted to the paper, and how many cases decide.
+        """
+        assert verdict in VERDICTS, verdict
+        self.parts.append({"kind": "verdict", "of": of, "verdict": verdict, "words": words, "data": data})
+        print(f"\n{of}: {verdict}. {words} ({data})", flush=True)
+
+    def judge(self, of: str, holds: bool | Sequence[bool], words: str, data: str = "") -> None:
         """Say of a claim whether it holds, or of its parts, here: on other data than the paper's."""
         parts = list(holds) if isinstance(holds, Sequence) else [holds]
-        self.verdict(of, "in shape" if all(parts) else "in part" if any(parts) else "contradicted", words)
+        self.verdict(of, "in shape" if all(parts) else "in part" if any(parts) else "contradicted", words, data)
 
     def write(self) -> None:
         """Write the page and the data of the study."""
@@ -94,8 +97,8 @@ def study_page(record: Mapping[str, Any]) -> str:
     lines = [f"# {record['title']}", "", record["about"], "", made, ""]
     verdicts = [part for part in record["parts"] if part["kind"] == "verdict"]
     if verdicts:
-        lines += ["| of the paper | here | |", "|---|---|---|"]
-        lines += [f"| {part['of']} | {part['verdict']} | {part['words']} |" for part in verdicts] + [""]
+        lines += ["| of the paper | here | evidence | data |", "|---|---|---|---|"]
+        lines += [f"| {part['of']} | {part['verdict']} | {part['words']} | {part['data']} |" for part in verdicts] + [""]
     for part in record["parts"]:
         if part["kind"] == "table":
             lines += [f"## {part['title']}", "", markdown_table(part), ""]

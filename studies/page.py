@@ -1,6 +1,7 @@
-"""Makes docs/evidence.md, the page that shows all studies at once, from what they left in docs/evidence.
+"""Makes docs/evidence.md, the page that shows all studies at once, and a page per paper in docs/papers, from what the studies
+left in docs/evidence.
 
-The text is in page.md; tables, plots, verdicts and single cells are taken from the studies:
+Their text is in page.md and papers/*.md; tables, plots, verdicts and single cells are taken from the studies:
 
     {table NAME.KEY}                 a table with its title and its note
     {plot NAME.KEY}                  a plot
@@ -23,13 +24,16 @@ from evidence import EVIDENCE, markdown_table
 
 PAGE = EVIDENCE.parent / "evidence.md"
 TEMPLATE = Path(__file__).with_name("page.md")
+PAPERS = EVIDENCE.parent / "papers"
+PAPER_TEMPLATES = Path(__file__).with_name("papers")
 _MARK = re.compile(r"\{(table|plot|verdicts|cell|count|studies)((?: [^{}]*)?)\}")
 
 
 class Evidence:
     """What all studies have left."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, to_folder: str = "evidence") -> None:
+        self.to_folder = to_folder  # from the page to the studies
         self.studies: dict[str, dict[str, Any]] = {}
         for path in sorted(folder.glob("*.json")):
             record = json.loads(path.read_text("utf-8"))
@@ -50,12 +54,13 @@ class Evidence:
 
     def verdicts(self, paper: str) -> str:
         """Return what became of a paper's tables, figures and claims, with links to the studies."""
-        rows = ["| of the paper | here | evidence |", "|---|---|---|"]
+        rows = ["| of the paper | here | evidence | data | command |", "|---|---|---|---|---|"]
         for name, study in self.studies.items():
             for part in study["parts"]:
                 if part["kind"] == "verdict" and part["of"].startswith(f"{paper}, "):
                     of = part["of"].removeprefix(f"{paper}, ")
-                    rows.append(f"| {of} | **{part['verdict']}** | {part['words']} ([study](evidence/{name}.md)) |")
+                    words = f"{part['words']} ([study]({self.to_folder}/{name}.md))"
+                    rows.append(f"| {of} | **{part['verdict']}** | {words} | {part.get('data', '')} | `{study['command']}` |")
         return "\n".join(rows)
 
     def claims(self, verdict: str) -> list[str]:
@@ -67,7 +72,7 @@ class Evidence:
         """Return all studies with their commands."""
         rows = ["| study | command | time |", "|---|---|---|"]
         for name, study in self.studies.items():
-            rows.append(f"| [{study['title']}](evidence/{name}.md) | `{study['command']}` | {study['seconds']} s |")
+            rows.append(f"| [{study['title']}]({self.to_folder}/{name}.md) | `{study['command']}` | {study['seconds']} s |")
         total = sum(study["seconds"] for study in self.studies.values())
         machines = sorted({study["machine"] for study in self.studies.values()})
         return "\n".join([*rows, f"| together | | {total / 60:.0f} min |", "", f"On {'; on '.join(machines)}."])
@@ -82,7 +87,7 @@ class Evidence:
                 return "\n\n".join(piece for piece in (f"**{table['title']}**", markdown_table(table), table["note"]) if piece)
             if kind == "plot":
                 plot = self.part("plot", told)
-                return f"![{plot['title']}](evidence/{plot['file']})"
+                return f"![{plot['title']}]({self.to_folder}/{plot['file']})"
             if kind == "verdicts":
                 return self.verdicts(told)
             if kind == "cell":
@@ -100,11 +105,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if the page is another one")
     options = parser.parse_args()
-    page = Evidence(EVIDENCE).fill(TEMPLATE.read_text("utf-8"))
+    pages = {PAGE: Evidence(EVIDENCE).fill(TEMPLATE.read_text("utf-8"))}
+    of_papers = Evidence(EVIDENCE, "../evidence")
+    for template in sorted(PAPER_TEMPLATES.glob("*.md")):
+        pages[PAPERS / template.name] = of_papers.fill(template.read_text("utf-8"))
     if options.check:
-        sys.exit(PAGE.read_text("utf-8") != page)
-    PAGE.write_text(page, "utf-8")
-    print(f"written: {PAGE}")
+        sys.exit(any(not path.exists() or path.read_text("utf-8") != page for path, page in pages.items()))
+    PAPERS.mkdir(exist_ok=True)
+    for path, page in pages.items():
+        path.write_text(page, "utf-8")
+        print(f"written: {path}")
 
 
 if __name__ == "__main__":
