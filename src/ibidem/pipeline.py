@@ -33,7 +33,7 @@ from ibidem.columns.keep_rules import fields_for_keeping
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, document_shingle_size, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan
-from ibidem.execution.checks import check_documents, check_sentences, check_shingled, check_sides, numbers_of_pairs
+from ibidem.execution.checks import check_documents, check_level, check_sentences, check_shingled, check_sides, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Source, n_unread_bytes
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
@@ -136,6 +136,7 @@ def cluster_documents(
 
 def dedup(run: Run[TableT], plan: SamplingPlan | None = None) -> CleaningResult[TableT, Any]:
     """Decide what is removed from the inputs: documents, passages or sentences that also appear in what is kept."""
+    check_level(run.config)
     documents = run.read(fields_for_keeping(run.config), to_copy=True)
     known: Parts[Any]
     if run.config.cleaning.level == "document":

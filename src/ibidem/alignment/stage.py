@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from ibidem.alignment.places import aligned_table
 from ibidem.alignment.refinement import align_passages, pair_by_pair
 from ibidem.columns.collection import Collection
@@ -18,10 +20,7 @@ def refine(
 ) -> None:
     """Move the ends of passages to where words differ, and add passages that only words find."""
     if not isinstance(flow, InMemory):
-        raise UsageError(
-            "alignment needs the whole collection in memory",
-            f"Leave out {given('align', True)}, or allow more {named('memory')}.",
-        )
+        refuse_partitions()
     whole, collection = found.look(), sentences.look()
     rows = whole.rows
     whole.passages, aligned = align_passages(
@@ -29,3 +28,11 @@ def refine(
     )
     whole.aligned = aligned_table(aligned, collection, passage_limits(config).min_sentences)
     whole.covering = pair_by_pair(whole.passages, aligned, rows)
+
+
+def refuse_partitions() -> NoReturn:
+    """Say that a run in partitions cannot align."""
+    raise UsageError(
+        "alignment needs the whole collection in memory",
+        f"Leave out {given('align', True)}, or allow more {named('memory')}.",
+    )

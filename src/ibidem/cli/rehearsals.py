@@ -92,6 +92,7 @@ def _dedup() -> Iterator[dict[str, Any]]:
     for level in LEVELS:
         for signature in ("exact", "words") if level != "document" else ("exact",):
             yield from ({"level": level, "signature": signature, "keep": keep} for keep in KEEP_RULES)
+    yield {"level": "passage", "align": True}
 
 
 def _use_index(folder: Path, whole: str, part: str, signature: str, search: str) -> None:

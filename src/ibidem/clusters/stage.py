@@ -6,7 +6,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.alignment.stage import refuse_partitions
 from ibidem.clusters import cluster_found, expand, sentences_to_cut
+from ibidem.clusters.copies import with_copies
 from ibidem.clusters.document_table import documents_table
 from ibidem.clusters.exchange.clusters import cluster_documents
 from ibidem.clusters.exchange.cuts import cuts_flow
@@ -133,6 +135,8 @@ def remove_passages(
 ) -> Parts[Removals]:
     """Decide which passages, or single sentences, are removed: those that also appear in text that is kept."""
     if not isinstance(flow, InMemory):
+        if config.alignment.align:
+            refuse_partitions()
         del sentences.tables["documents"]  # those with classes remain
         spans = cuts_flow(flow, classed.take_table("documents"), ranks.take_table("ranks"), flow.layout, config)
         return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
@@ -145,4 +149,7 @@ def remove_passages(
         sentences.value = collection = settle_sentences(collection, run_tasks)
         rows, cells, _ = classify_collection(collection, config, run_tasks, progress)
         cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
-    return Parts(cut_spans(collection, rows, cuts))
+    removals = cut_spans(collection, rows, cuts)
+    if config.alignment.align:
+        removals = with_copies(removals, cuts, collection, rows, cells, ranks.look(), config, run_tasks, progress)
+    return Parts(removals)

@@ -34,7 +34,7 @@ PAPERS = ("pdc-mr", "swlr", "qsign", "yoon", "ye")  # what they are is in papers
 HELP_GROUPS = INPUT, CRITERIA, OUTPUT, RUNNING = ("Input", "What counts", "Output", "Running")
 LARGEST = 10**9
 AUTO = 0
-_FOUR_FIFTHS = Fraction(4, 5)
+_FOUR_FIFTHS, _SEVEN_TENTHS = Fraction(4, 5), Fraction(7, 10)
 _NOTHING = Fraction(0)
 _NO_WORDS = WordSource(NO_WORDS)
 KEEP_RULES = ("first", "longest", "earliest")
@@ -322,6 +322,9 @@ class CleaningConfig:
 
     level: str = _criterion(
         "document", "What to remove: document, passage or sentence.", common=True, value="NAME", choices=LEVELS
+    )
+    min_copy_similarity: Fraction = _criterion(  # noqa: RUF009 (as all the others)
+        _SEVEN_TENTHS, "How similar an edited passage must be to the copy that stays, from 0 to 1, to be removed."
     )
     mark_only: bool = _output(False, "Remove nothing; mark duplicates in new columns.", common=True)
 

@@ -152,6 +152,9 @@ class DedupSettings(TypedDict, total=False):
     min_words: int
     min_quote_words: int
     same_document: bool
+    align: bool
+    min_evidence: float
+    min_aligned_words: int
     measure: Literal["resemblance", "order"]
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
     contractions: bool
@@ -174,6 +177,7 @@ class DedupSettings(TypedDict, total=False):
     keep: str
     chains: bool
     level: Literal["document", "passage", "sentence"]
+    min_copy_similarity: float | Fraction
     mark_only: bool
     workers: int
     memory: str
