@@ -1,7 +1,7 @@
 """How much of known copies `dedup --level passage` removes, without and with `--align`, and whether a copy of it stays.
 
-`python benchmarks/removal.py --data DIR` reads DIR/NAME/docs.jsonl.zst and truth_passages.jsonl.zst. A passage that occurs twice
-should lose one side: the share is of the characters on the side that loses more.
+`python benchmarks/removal.py --data DIR` reads DIR/NAME/docs.jsonl.zst and truth_passages.jsonl.zst. A passage that occurs
+twice should lose one side: the share is of the characters on the side that loses more.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import time
 from collections import defaultdict
 from typing import Any
 
-import ibidem
 import numpy as np
+
+import ibidem
 from make_collection import read_lines, require_data
 
 LIMITS = (0.9, 0.8, 0.7, 0.6)
