@@ -124,9 +124,14 @@ def kinds() -> Iterator[tuple[str, Noise]]:
     yield "old spelling", old_spelling
 
 
+def is_prose(text: str) -> bool:
+    """Return whether a text is language, not encoded data or a table."""
+    return sum(char.isalpha() or char.isspace() for char in text) > 0.9 * len(text)
+
+
 def passages(texts: list[str], n: int, chance: random.Random) -> Iterator[tuple[int, str, str, str]]:
     """Yield passages of texts, with their numbers, and what is put before and after the copy, from another text."""
-    long = [number for number, text in enumerate(texts) if len(text.split()) > COPY_WORDS + 2 * AROUND_WORDS]
+    long = [number for number, text in enumerate(texts) if len(text.split()) > COPY_WORDS + 2 * AROUND_WORDS and is_prose(text)]
     for number in chance.sample(long, min(n, len(long))):
         bounds = [match.span() for match in re.finditer(r"\S+", texts[number])]
         at = chance.randrange(len(bounds) - COPY_WORDS)
@@ -172,11 +177,14 @@ def main() -> None:
     parser.add_argument("--data", help="folder with the real collections")
     parser.add_argument("--name", default="newsgroups20", help="collection in it")
     parser.add_argument("-n", type=int, default=200, help="number of copies")
+    parser.add_argument("--only", default="", help="kinds of noise with this in their name")
     options = parser.parse_args()
     lines = read_lines(require_data(options.data) / options.name / "docs.jsonl.zst")
     texts = [json.loads(line)["text"] for line in islice(lines, 20 * options.n)]
     print(f"{'':24}{'find':>8}{'no copy':>9}{'--align':>9}{'no copy':>9}")
     for name, noise in kinds():
+        if options.only not in name:
+            continue
         cells = [measure(texts, options.n, noise, **some)[:2] for some in ({}, {"align": True})]
         print(f"{name:24}{cells[0][0]:8.3f}{cells[0][1]:9.3f}{cells[1][0]:9.3f}{cells[1][1]:9.3f}", flush=True)
 
