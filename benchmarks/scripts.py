@@ -28,8 +28,9 @@ from make_collection import read_lines, require_data
 
 COLLECTIONS = {"English": "mdn_en", "Korean": "mdn_ko", "Chinese": "mdn_zh", "Japanese": "mdn_ja"}
 SPACED = ("English", "Korean")
-FEWEST, MOST = 50, 400  # words of a copied passage
+FEWEST, MOST = 50, 300  # words of a copied passage
 CONSONANTS, VOWELS = "กขคงจชดตทนบปผพฟมยรลวสหอ", ("ะ", "า", "ิ", "ี", "ุ", "ู", "ำ", "อ")
+SPACED_UNIT, UNIT = re.compile(r"\S+\s*"), re.compile(r"\s*(?:[A-Za-z0-9_]+|[^\sA-Za-z0-9_]{1,2})")
 Words = list[str]
 Edit = Callable[[Words, Words, random.Random], Words]
 
@@ -71,7 +72,13 @@ KINDS: dict[str, Edit] = {"unchanged": unchanged, "edited": edited, "moved": mov
 
 def units(text: str, is_spaced: bool) -> Words:
     """Return the words of a text with what follows them, or pieces of two characters."""
-    return re.findall(r"\S+\s*", text) if is_spaced else re.findall(r"\s*\S{1,2}", text)
+    return [match[0] for match in (SPACED_UNIT if is_spaced else UNIT).finditer(text)]
+
+
+def prose(text: str) -> str:
+    """Return the lines of a page that are language: long enough, few signs of code."""
+    lines = (line for line in text.split("\n") if len(line) >= 20)
+    return "\n".join(line for line in lines if sum(char.isalpha() or char.isspace() for char in line) > 0.85 * len(line))
 
 
 def in_thai(text: str) -> str:
@@ -88,7 +95,7 @@ def texts_of(language: str, data: Path, n: int, chance: random.Random) -> list[s
     """Return texts that are long enough, in any order."""
     lines = read_lines(data / COLLECTIONS.get(language, COLLECTIONS["English"]) / "docs.jsonl.zst")
     chance.shuffle(lines)
-    texts = (json.loads(line)["text"] for line in lines)
+    texts = (prose(json.loads(line)["text"]) for line in lines)
     if language == "Thai":
         texts = map(in_thai, texts)
     return list(islice((text for text in texts if len(units(text, language in SPACED)) > 2 * MOST), n))
@@ -99,7 +106,7 @@ def planted(texts: list[str], is_spaced: bool, edit: Edit, chance: random.Random
     others = [unit for text in texts for unit in units(text, is_spaced)]
     for number, text in enumerate(texts):
         source = (number + 1) % len(texts)
-        bounds = [match.span() for match in re.finditer(r"\S+\s*" if is_spaced else r"\s*\S{1,2}", texts[source])]
+        bounds = [match.span() for match in (SPACED_UNIT if is_spaced else UNIT).finditer(texts[source])]
         size = chance.randrange(FEWEST, MOST)
         at = chance.randrange(len(bounds) - size)
         start, end = bounds[at][0], bounds[at + size - 1][1]
