@@ -39,7 +39,8 @@ from ibidem.execution.disk_limit import disk_budget
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
     without=(
-        "max_gap_sentences", "max_places", "skip_same_group", "sentence_pairs", "postings", "keep_text", "format", "by_group",
+        "max_gap_sentences", "max_places", "skip_same_group", "families", "sentence_pairs", "postings", "keep_text", "format",
+        "by_group",
     ),
 )  # fmt: skip
 @verb_options
