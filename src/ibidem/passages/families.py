@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import NO_TIME, Collection
 from ibidem.columns.parted_tables import cut_texts, portions
 from ibidem.columns.ragged import starts_of
+from ibidem.columns.texts import read_only
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.model import FAMILIES
 from ibidem.passages.kernels import families as kernels
@@ -160,7 +161,7 @@ def _shown(places: Places, base: Numbers) -> NDArray[np.bool_]:
     """Return which places are shown: all with a base but those that another one of their family overlaps by half."""
     shown = base >= 0
     rows = np.lexsort((places.end, places.start, places.document, base))
-    kernels.keep_one_of_overlapping(rows, base, *places, shown)
+    kernels.keep_one_of_overlapping(rows, base, *map(read_only, places), shown)
     return shown
 
 
