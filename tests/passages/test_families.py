@@ -90,8 +90,8 @@ def families_apart(inputs: Any, against: Any, n_partitions: int, batch_rows: int
     """Return the rows of the table over partitions in memory."""
     config = Config.of(**chosen).with_signature("words")
     batches, n_records, n_input = numbered_batches(inputs, against, config, batch_rows)
-    layout = Layout(n_records, n_input, n_partitions)
-    flow, progress = MemoryFlow(n_partitions, seed, layout=layout), Progress()
+    layout = Layout(n_records, n_input, n_partitions, homes_per_region=(seed + n_partitions) % 3)
+    flow, progress = MemoryFlow(n_partitions, seed, layout.n_regions, layout=layout), Progress()
     tables = find_tables(flow, split_to_find(flow, batches, config, progress), config, progress)
     rows: Rows = flow.collect(tables["families"].table("families")).select(FAMILIES.names).to_pylist()
     return rows
