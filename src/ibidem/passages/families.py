@@ -7,7 +7,6 @@ because of what it shares with the base, never because it overlaps another membe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -132,29 +131,32 @@ def _bases(places: Places, links: Links, order: Numbers) -> Numbers:
     n = len(order)
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
-    here, there = (np.concatenate([rank[one], rank[other]]) for one, other in ((links.a, links.b), (links.b, links.a)))
-    near_start, far_start = (np.concatenate(each) for each in ((links.a_start, links.b_start), (links.b_start, links.a_start)))
-    near_end, far_end = (np.concatenate(each) for each in ((links.a_end, links.b_end), (links.b_end, links.a_end)))
-    rows = _sorted_rows(here * n + there, (far_end, far_start, near_end, near_start))
-    rows = rows[here[rows] != there[rows]]
-    n_links = np.bincount(here[rows], minlength=n)
-    columns = [column[rows] for column in (there, near_start, near_end, far_start, far_end, np.tile(links.similarity, 2))]
+    a, b = rank[links.a], rank[links.b]
+    # Row r is link r seen from a, row len(a) + r the same seen from b.
+    keys = np.concatenate([a * n + b, b * n + a])
+    rows = np.argsort(keys)
+    _order_ties(rows, keys, links)
+    keys = keys[rows] // max(1, n)
+    first = np.searchsorted(keys, np.arange(n + 1))
+    del keys
     base, room = np.full(n, -1, np.int64), (np.empty((n, 2)), np.empty(n), np.empty(n, np.int64))
-    kernels.follow_copies(starts_of(n_links), *columns, places.start[order], places.end[order], base, *room)
+    given = [read_only(column) for column in (a, b, *links[2:], places.start[order], places.end[order])]
+    kernels.follow_copies(first, rows, *given, base, *room)
     of_place = np.empty(n, np.int64)
-    of_place[order] = np.where(n_links > 0, order[base], -1)
+    of_place[order] = np.where(base >= 0, order[base], -1)
     return of_place
 
 
-def _sorted_rows(keys: Numbers, then: Sequence[Numbers]) -> Numbers:
-    """Return rows in the order of their keys. Those of one key, which are few, are ordered by further columns."""
-    rows = np.argsort(keys)
+def _order_ties(rows: Numbers, keys: Numbers, links: Links) -> None:
+    """Order rows of one key, which are few, by where the link is on the near side, then on the far one."""
     is_tied = np.zeros(len(rows), np.bool_)
     is_tied[1:] = keys[rows[1:]] == keys[rows[:-1]]
     is_tied[:-1] |= is_tied[1:]
     tied = rows[is_tied]
-    rows[is_tied] = tied[np.lexsort((*(column[tied] for column in then), keys[tied]))]
-    return rows
+    link, from_a = tied % max(1, len(links.a)), tied < len(links.a)
+    of_a, of_b = (np.stack([start[link], end[link]]) for start, end in (links[2:4], links[4:6]))
+    near, far = np.where(from_a, of_a, of_b), np.where(from_a, of_b, of_a)
+    rows[is_tied] = tied[np.lexsort((*far[::-1], *near[::-1], keys[tied]))]
 
 
 def _shown(places: Places, base: Numbers) -> NDArray[np.bool_]:

@@ -42,37 +42,48 @@ def place_spans(prominent, document, start, end, leader):
 
 
 @outer_kernel
-def follow_copies(
-    first, neighbour, near_start, near_end, far_start, far_end, similarity, start, end, base, copied, share, queue
-):
-    """Write the base of the family that each place belongs to.
+def follow_copies(first, rows, a, b, a_start, a_end, b_start, b_end, similarity, start, end, base, copied, share, queue):
+    """Write the base of the family that each place belongs to; a place without links keeps its -1.
 
-    Places are in the order in which they may become bases. The links of place p are in rows [first[p], first[p + 1]), by
-    neighbour: what is linked at the place itself (near), at its neighbour (far), and how similar it is. `base` is all -1.
-    `copied`, `share` and `queue` are room: where a base is at each place, and how much of it.
+    Places are in the order in which they may become bases. Of n links, row r is link r seen from a, row n + r is the same link
+    seen from b. Those seen from place p are rows[first[p]:first[p + 1]], by neighbour. A link of a place with itself leads
+    nowhere. `copied`, `share` and `queue` are room: where a base is at each place, and how much of it.
     """
+    n = len(a)
     for each in range(len(start)):
         if base[each] >= 0:
             continue
-        base[each] = each
+        earliest = -1
         copied[each, 0], copied[each, 1], share[each] = start[each], end[each], 1.0
         queue[0] = each
         begin, stop = 0, 1
         while begin < stop:
             place = queue[begin]
             begin += 1
-            for row in range(first[place], first[place + 1]):
-                other = neighbour[row]
+            for k in range(first[place], first[place + 1]):
+                row = rows[k]
+                if row < n:
+                    other, near_start, near_end = b[row], a_start[row], a_end[row]
+                    far_start, far_end = b_start[row], b_end[row]
+                else:
+                    row -= n
+                    other, near_start, near_end = a[row], b_start[row], b_end[row]
+                    far_start, far_end = a_start[row], a_end[row]
+                if other == place:
+                    continue
+                if earliest < 0:
+                    earliest = other
+                    base[each] = each
                 if base[other] >= 0:
                     continue
                 # Of what was copied here, the part in the passage was copied on.
-                part_start, part_end = max(copied[place, 0], near_start[row]), min(copied[place, 1], near_end[row])
+                part_start, part_end = max(copied[place, 0], near_start), min(copied[place, 1], near_end)
                 if part_end <= part_start:
                     continue
                 part = share[place] * similarity[row] * (part_end - part_start) / (copied[place, 1] - copied[place, 0])
-                scale = (far_end[row] - far_start[row]) / (near_end[row] - near_start[row])
-                there_start = far_start[row] + (part_start - near_start[row]) * scale
-                there_end = far_start[row] + (part_end - near_start[row]) * scale
+                scale = (far_end - far_start) / (near_end - near_start)
+                there_start = far_start + (part_start - near_start) * scale
+                there_end = far_start + (part_end - near_start) * scale
                 if place != each:
                     overlap = min(there_end, end[other]) - max(there_start, start[other])
                     longer = max(there_end - there_start, end[other] - start[other])
@@ -82,9 +93,9 @@ def follow_copies(
                 copied[other, 0], copied[other, 1], share[other] = there_start, there_end, part
                 queue[stop] = other
                 stop += 1
-        if stop == 1 and first[each + 1] > first[each]:
+        if stop == 1 and earliest >= 0:
             # All its copies belong to other families, and are no base: it joins the earliest of them.
-            base[each] = base[neighbour[first[each]]]
+            base[each] = base[earliest]
 
 
 @outer_kernel
