@@ -81,10 +81,11 @@ def find(
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, sentence_pairs: bool = False, postings: bool = False, min_sentences: int = 3,
     min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
-    same_document: bool = False, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
-    min_aligned_words: int = 25, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
-    partitions: int = 0, resume: bool = False, work_dir: str = "auto", format: Literal["parquet", "jsonl", "csv"] = "parquet",
-    keep_text: bool = False, overwrite: bool = False, strict: bool = False,
+    same_document: bool = False, skip_same_group: bool = False, families: bool = False, align: bool = False,
+    min_evidence: float = 25.0, min_aligned_words: int = 25, workers: int = 0, memory: str = "auto", max_disk: str = "auto",
+    tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
+    format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
+    strict: bool = False,
     # end of settings
 ) -> Result[pa.Table] | Result[DataFrame]:  # fmt: skip
     """Find every passage that appears in two documents, located to the character in both.

@@ -43,7 +43,7 @@ from ibidem.formats.word_tables import WordTable
 from ibidem.matches.core import Classed
 from ibidem.matches.stage import classify, list_postings, pair_sentences
 from ibidem.passages.exchange.grams import GramSender
-from ibidem.passages.stage import find_passages, find_repeats, passage_table, repeat_table
+from ibidem.passages.stage import find_families, find_passages, find_repeats, passage_table, repeat_table
 from ibidem.resemblance import RATIOS, corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
@@ -77,7 +77,7 @@ def split_to_find(flow: AnyFlow, documents: Source, config: Config, progress: Pr
 
 
 def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, progress: Progress) -> Tables:
-    """Return the tables of passages, documents and repeats. What no later stage needs is released as soon as possible."""
+    """Return the tables of passages, documents and repeats, and others if asked for. What is no longer needed is released."""
     with progress.stage("matches"):
         classed = classify(flow, sentences, config, progress, then=[GramSender(config)])
         tables = match_tables(flow, sentences, classed, config, progress)
@@ -95,7 +95,10 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
             "passages": passage_table(flow, sentences, found, config),
         }
         release_unused()
-        return tables
+    if config.passages.families:
+        with progress.stage("families"):
+            tables["families"] = find_families(flow, sentences, tables["passages"], config)
+    return tables
 
 
 def match_tables(

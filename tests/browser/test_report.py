@@ -388,7 +388,7 @@ def test_hostile_texts_are_shown_and_never_carried_out(open_page: Open, hostile_
     with passing_views(material_of_folder(hostile_result)) as store:
         write_report(store, path, title=HOSTILE[1])
     with open_page(path.as_uri()) as page:
-        for view in ("overview", "pairs", "pair=0", "pair=5&passage=1", "flow", "families", "family=0", "document=3"):
+        for view in ("overview", "pairs", "pair=0", "pair=5&passage=1", "flow", "families", "family=1", "document=3"):
             page.goto(f"{path.as_uri()}#{view}")
             page.wait_for_timeout(150)
             assert page.evaluate("window.harmed") is None

@@ -220,6 +220,9 @@ class PassagesConfig:
     )
     same_document: bool = _criterion(False, "Also report passages that occur twice in one document.")
     skip_same_group: bool = _criterion(False, "Ignore pairs of documents from the same group.", common=True)
+    families: bool = _output(
+        False, "Also write families: all places of each passage, the earliest first, with its different wordings."
+    )
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ class FindSettings(TypedDict, total=False):
     max_places: int
     same_document: bool
     skip_same_group: bool
+    families: bool
     align: bool
     min_evidence: float
     min_aligned_words: int
