@@ -119,7 +119,7 @@ def spark_times(documents: pa.Table, whole: dict[str, Any], part: dict[str, Any]
     try:
         spark = own_session({}, SPARK_WORKERS)
     except IbidemError as error:
-        return str(error)
+        return str(error).splitlines()[0]  # the rest says how to get it
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         engine, out = ibidem.SparkEngine(spark), Path(folder) / "out"
