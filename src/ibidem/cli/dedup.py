@@ -40,8 +40,8 @@ from ibidem.execution.disk_limit import disk_budget
     "documents", "sentences", "signatures", "matches", "passages", "alignment", "resemblance", "clusters", "cleaning",
     "engine", "output",
     without=(
-        "max_gap_sentences", "max_places", "skip_same_group", "families", "summaries", "sentence_pairs", "postings", "keep_text",
-        "format", "by_group",
+        "max_gap_sentences", "max_places", "skip_same_group", "families", "summaries", "sentence_pairs", "postings",
+        "keep_text", "format", "by_group",
     ),
 )  # fmt: skip
 @verb_options
