@@ -75,7 +75,7 @@ def places_of(document: Numbers, start: Numbers, end: Numbers) -> tuple[Places, 
     """Return the places that spans name, and the place of each span.
 
     Two spans are the same if they share three quarters of the longer one. The span that most passages name (then the longest,
-    then the first) stands for its place, and the place has all free spans that are the same as this one.
+    then the first) represents its place, and the place has all free spans that are the same as this one.
     """
     order = np.lexsort((end, document << 32 | start))  # a text has less than 4 GB
     document, start, end = document[order], start[order], end[order]

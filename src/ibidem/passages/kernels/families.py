@@ -16,7 +16,7 @@ def _is_same(start, end, other_start, other_end):
 
 @outer_kernel
 def place_spans(prominent, document, start, end, leader):
-    """Write the span that stands for each span's place. Spans are in order of document and start; `leader` is all -1.
+    """Write the span that represents each span's place. Spans are in order of document and start; `leader` is all -1.
 
     The spans in `prominent` take their turns: one that belongs to no place yet leads a new one, to which all spans belong
     that are the same and free. No place grows by what joins it.

@@ -97,7 +97,7 @@ def _bound_after(data, i, kind):
 
 @inner_kernel
 def _join_alone(stems, bounds, begin, end):
-    """Let each character of an unspaced script stand for itself and the next one, unless something divides the two.
+    """Replace the stem of each character of an unspaced script by that of this and the next one, unless something divides them.
 
     A single one is no more of a word than a syllable is: it is too frequent to tell anything.
     """
