@@ -84,6 +84,7 @@ class Study:
             "about": " ".join(self.about.split()),
             "command": f"python studies/{Path(sys.argv[0]).name} --data DIR",
             "seconds": round(time.perf_counter() - self.begun),
+            "processor_seconds": round(sum(os.times()[:4])),  # of this process and those it has waited for
             "machine": machine(),
             "parts": self.parts,
         }
@@ -94,7 +95,8 @@ class Study:
 
 def study_page(record: Mapping[str, Any]) -> str:
     """Return the page of a study as Markdown."""
-    made = f"Made by `{record['command']}` in {record['seconds']} s on {record['machine']}."
+    processor = f" ({record['processor_seconds']} s of processor time)" if "processor_seconds" in record else ""
+    made = f"Made by `{record['command']}` in {record['seconds']} s{processor} on {record['machine']}."
     lines = [f"# {record['title']}", "", record["about"], "", made, ""]
     verdicts = [part for part in record["parts"] if part["kind"] == "verdict"]
     if verdicts:

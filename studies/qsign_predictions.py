@@ -147,8 +147,8 @@ def judge_predictions(study: Study, checks: Mapping[str, Check]) -> None:
     cells = ", ".join(
         f"{means[name]:.3f} on average and {max(check.errors):.3f} at most in {name}" for name, check in checks.items()
     )
-    words = f"With the words that each match has in common and changed, P_max is wrong by {cells}: the formula fits, if one "
-    words += "knows how many words differ."
+    words = f"With the words that each match has in common and changed, P_max is wrong by {cells}: if one knows how many "
+    words += "words differ, the formula fits on average, though not at every level."
     verdict = "in shape" if max(means.values()) <= 0.05 else "in part" if max(means.values()) <= 0.1 else "contradicted"
     n_cases = " and ".join(str(len(check.errors)) for check in checks.values())
     data = f"{POSTS_USED}. {n_cases} recalls of levels with {LEAST_MATCHES} matches or more."
