@@ -78,12 +78,14 @@ class Evidence:
 
     def list_studies(self) -> str:
         """Return all studies with their commands."""
-        rows = ["| study | command | time |", "|---|---|---|"]
+        rows = ["| study | command | time | of the processor |", "|---|---|---|---|"]
         for name, study in self.studies.items():
-            rows.append(f"| [{study['title']}]({self.to_folder}/{name}.md) | `{study['command']}` | {study['seconds']} s |")
+            processor = f"{study['processor_seconds']} s" if "processor_seconds" in study else ""
+            title = f"[{study['title']}]({self.to_folder}/{name}.md)"
+            rows.append(f"| {title} | `{study['command']}` | {study['seconds']} s | {processor} |")
         total = sum(study["seconds"] for study in self.studies.values())
         machines = sorted({study["machine"] for study in self.studies.values()})
-        return "\n".join([*rows, f"| together | | {total / 60:.0f} min |", "", f"On {'; on '.join(machines)}."])
+        return "\n".join([*rows, f"| together | | {total / 60:.0f} min | |", "", f"On {'; on '.join(machines)}."])
 
     def fill(self, template: str) -> str:
         """Return the page: the text with everything in its place."""
