@@ -17,9 +17,30 @@ PAPERS = {
     "PDC-MR": ("table 1", "table 2", "table 3", "figures 6 and 9", "figure 7", "figure 8", "figure 10", "figure 11"),
     "SWLR": ("figure 1", "figure 2"),
     "qSign": ("table 1", "table 2", *(f"figure {k}" for k in (6, 7, 8, 10, 11, 12, 13)), "figures 8 and 9"),
-    "Fingerprints": ("table 1", "table 2", "figure 5", "figure 6", "figure 7"),
-    "Sampling": ("tables 1 and 2", "figure 1", "table 3", "figure 2", "figure 3", "figure 4"),
+    "Fingerprints": (
+        "table 1",
+        *(
+            f"{what}, {language}"
+            for what in ("table 2", "figure 5", "figure 6", "figure 7")
+            for language in ("korean", "english")
+        ),
+        *(f"section {k}, {language}" for k in ("1", "2", "3.1") for language in ("korean", "english")),
+        "table 2 and section 4",
+        "section 2: time is linear",
+        "bags of words",
+    ),
+    "Sampling": (
+        *(f"table {k}" for k in (1, 2, 3)),
+        *(f"figure {k}" for k in (1, 2, "2(b)", 3, 4)),
+        *(f"section {k}" for k in (1, 2.1, 3.1, 4.3, 4.4, 5.1, 5.2, 5.3, 6, 7)),
+    ),
 }
+
+# Studies whose rows all name their data: collections, what is planted or fitted, how many cases decide.
+WITH_DATA = (
+    "fingerprints",
+    "sampling",
+)
 
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the studies have not been run")
 
@@ -42,6 +63,25 @@ def test_every_table_and_figure_has_its_row(paper: str) -> None:
     of = [part["of"] for record in records for part in record["parts"] if part["kind"] == "verdict"]
     told = " ".join(name.lower() for name in of if name.startswith(f"{paper}, "))
     assert [name for name in PAPERS[paper] if name not in told] == []
+
+
+@pytest.mark.parametrize("study", WITH_DATA)
+def test_every_row_names_its_data(study: str) -> None:
+    parts = json.loads((PAGE.parent / "evidence" / f"{study}.json").read_text("utf-8"))["parts"]
+    verdicts = [part for part in parts if part["kind"] == "verdict"]
+    assert verdicts
+    assert [part["of"] for part in verdicts if len(part.get("data", "").split()) < 5] == []
+
+
+def test_the_tests_that_a_page_names_exist() -> None:
+    named = [
+        (file, test)
+        for page in (PAGE.parent / "papers").glob("*.md")
+        for file, tests in re.findall(r"`(tests/[\w/]+\.py)`((?:(?:, | and )`test_\w+`)*)", page.read_text("utf-8"))
+        for test in re.findall(r"test_\w+", tests) or [""]
+    ]
+    assert named
+    assert [(file, test) for file, test in named if f"def {test}" not in (ROOT / file).read_text("utf-8")] == []
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/measurements.md"])
