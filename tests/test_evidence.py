@@ -31,8 +31,23 @@ PAPERS = {
         "2.1.2: l is the least",
         "3.2.2",
     ),
-    "Fingerprints": ("table 1", "table 2", "figure 5", "figure 6", "figure 7"),
-    "Sampling": ("tables 1 and 2", "figure 1", "table 3", "figure 2", "figure 3", "figure 4"),
+    "Fingerprints": (
+        "table 1",
+        *(
+            f"{what}, {language}"
+            for what in ("table 2", "figure 5", "figure 6", "figure 7")
+            for language in ("korean", "english")
+        ),
+        *(f"section {k}, {language}" for k in ("1", "2", "3.1") for language in ("korean", "english")),
+        "table 2 and section 4",
+        "section 2: time is linear",
+        "bags of words",
+    ),
+    "Sampling": (
+        *(f"table {k}" for k in (1, 2, 3)),
+        *(f"figure {k}" for k in (1, 2, "2(b)", 3, 4)),
+        *(f"section {k}" for k in (1, 2.1, 3.1, 4.3, 4.4, 5.1, 5.2, 5.3, 6, 7)),
+    ),
 }
 
 # Claims in the text of the papers, beside their tables and figures.
@@ -49,7 +64,7 @@ CLAIMS = {
     ),
 }  # fmt: skip
 # Studies whose rows all name their data: collections, what is planted or fitted, how many cases decide.
-WITH_DATA = ("levels", "qsign", "qsign_disk", "restaurants", "signatures")
+WITH_DATA = ("fingerprints", "levels", "qsign", "qsign_disk", "restaurants", "sampling", "signatures")
 
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the studies have not been run")
 

@@ -20,7 +20,7 @@ from ibidem.viewer.database import ANSWER_SCHEMA, INDICES, create, unpack
 from ibidem.viewer.document_pairs import Numbers, PairColumns, PassageColumns, days_between, distributions_of, pair_up
 from ibidem.viewer.document_rows import DocumentsAdded
 from ibidem.viewer.material import Material
-from ibidem.viewer.run_description import describe_inputs, describe_settings, left_out
+from ibidem.viewer.run_description import closest_mirrors, describe_inputs, describe_settings, left_out
 
 _ROWS_AT_ONCE = 50_000
 _MOST_FAMILY_CHARS = 2_000  # stored for display
@@ -275,6 +275,7 @@ class _Builder:
             "has_texts": has_texts,
             "is_against": material.is_against,
             "left_out": left_out(material, self.documents.why_no_texts, self.documents.n_changed, has_texts),
+            "mirrors": None if material.mirrors is None else closest_mirrors(material.mirrors),
         }
         for name, value in (
             ("summary", summary),
