@@ -32,7 +32,7 @@ _DUPLICATE_SETTINGS = (
 )  # fmt: skip
 _SENTENCE_TABLES = ("sentence_pairs", "postings")
 _RUN = ("workers", "strict")
-_INDEX_LOOKUP = ("signature_bits", "bits_per_word", "commit_every")
+_INDEX_LOOKUP = ("signature_bits", "bits_per_word", "texts", "commit_every")
 _FIXED = ("lang", "max_sentence_words", "hash_seed", "shingle_size", "min_similarity", *_SIGNATURE_SETTINGS)
 
 
@@ -52,7 +52,8 @@ class Wanted:
                     yield setting
 
 
-_QUERY = Wanted(("documents", "passages", "index"), (*_INDEX_LOOKUP, "same_document"), ("as_paper", "paper", *_RUN))
+_INDEX_STAGES = ("documents", "passages", "alignment", "index")
+_QUERY = Wanted(_INDEX_STAGES, (*_INDEX_LOOKUP, "same_document", "summaries"), ("as_paper", "paper", *_RUN))
 FUNCTIONS = {
     "find": Wanted(
         ("documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"), ("summaries",)
@@ -100,12 +101,12 @@ FUNCTIONS = {
     ),
     "words": Wanted(("documents", "sentences"), ("group_field", "time_field", "hash_seed"), _RUN),
     "read": Wanted(("documents",)),
-    "Index": Wanted(("documents", "passages", "index"), (), (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
+    "Index": Wanted(_INDEX_STAGES, ("summaries",), (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
     "Index.query": _QUERY,
     "Index.check": _QUERY,
     "Index.add": Wanted(("documents",), (), ("as_paper", "memory", *_RUN)),
     "Index.info": Wanted(("index",)),
-    "Index.watch": Wanted(("documents", "passages", "index"), (), ("as_paper", "paper", "memory", *_RUN)),
+    "Index.watch": Wanted(_INDEX_STAGES, ("summaries",), ("as_paper", "paper", "memory", *_RUN)),
 }
 FILES = ("api.py", "word_api.py", "formats/reader.py", "index/index.py")
 # Verbs whose overloads say what a call returns take the same settings as a class of keywords.

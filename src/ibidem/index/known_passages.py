@@ -19,17 +19,20 @@ from ibidem.columns.ragged import ranges
 from ibidem.columns.rows import Pairing, Rows, rows_of
 from ibidem.config import Config, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
+from ibidem.index.aligned_passages import align_known
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.elements import has_key
 from ibidem.index.kernels import places as kernels
 from ibidem.index.places import Numbers
 from ibidem.index.segment import Segment, SegmentSettings, strings
 from ibidem.index.similar_types import Similar, matches_among
+from ibidem.index.source_texts import SourceTexts
 from ibidem.index.vocabulary import WordCounts
 from ibidem.matches import Cells, TypeSets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
-from ibidem.passages import Meeting, find_in
+from ibidem.passages import Meeting, PassageRows, find_in
 from ibidem.passages.grams import hot_flags
+from ibidem.passages.kernels.chains import A_FIRST, B_FIRST
 from ibidem.passages.tables import passages_table
 
 _UNMATCHED = np.uint64(1 << 62)
@@ -61,8 +64,10 @@ def locate_passages(
     own_serials: Numbers,
     among_themselves: bool,
     run_tasks: RunTasks = in_turn,
-) -> pa.Table:
+) -> tuple[pa.Table, SourceTexts]:
     """Return the passages that arrivals share with documents of the index, in the schema PASSAGES; arrivals are side a.
+
+    With them come the texts of the documents that they name.
 
     `queries` are their types by words, `known_by` by what the index's signature knows them by, which may be the same.
 
@@ -74,10 +79,11 @@ def locate_passages(
     """
     limits = passage_limits(config)
     collection = arrivals.collection
+    order = np.arange(collection.n_documents)[::-1] if among_themselves else np.arange(collection.n_documents)
     n_places = _places_before(arrivals, queries, similar, among_themselves)
     anchors = _anchor_types(arrivals, n_places, known_by.sizes > 0, config)
     if not anchors.any() and not among_themselves:
-        return PASSAGES.empty_table()
+        return PASSAGES.empty_table(), SourceTexts(collection, order[:0])
     documents = [_documents_of(part, anchors) for part in similar]
     similar = [
         matches_among(part, mine, known_by, settings, limits.max_places, run_tasks)
@@ -90,7 +96,6 @@ def locate_passages(
     for part, chosen in zip(similar, documents, strict=True):
         mine, of_match = of_match[: len(part.matches)], of_match[len(part.matches) :]
         known.append(_trimmed(part, chosen, mine))
-    order = np.arange(collection.n_documents)[::-1] if among_themselves else np.arange(collection.n_documents)
     mine = ranges(collection.document_first[order], np.diff(collection.document_first)[order])
     my_types = number[arrivals.types.of_sentence[mine]]
     small, types = _small_collection(collection, order, my_types, mine, known, config.passages.skip_same_group)
@@ -125,9 +130,12 @@ def locate_passages(
         cells = Cells(types[rows.sentence].astype(np.int32), sets, limit)
     # Places are counted in the index: only some of them are here, and are not counted.
     found = find_in(Meeting(small, rows, cells, pairs, hot, is_cold), replace(limits, max_places=10**9), run_tasks)
-    table = passages_table(found.passages, rows, small, limits.min_sentences, run_tasks)
     serials = np.concatenate([own_serials[order], *(part.segment.serials[part.documents] for part in known)])
-    return _admissible(table, small, serials, config)
+    texts = SourceTexts(collection, order, [(part.segment, part.documents) for part in known])
+    admitted = [part.chosen(_is_admitted(_documents_in(part, rows), small, serials, config)) for part in found.passages]
+    if config.alignment.align and settings.texts:
+        return align_known(admitted, rows, small, texts, config, run_tasks), texts
+    return passages_table(admitted, rows, small, limits.min_sentences, run_tasks), texts
 
 
 def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], among_themselves: bool) -> Numbers:
@@ -294,12 +302,15 @@ def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_ty
     return TypeSets(start, size, np.concatenate(values), np.empty(0, np.uint64), 0, 0)
 
 
-def _admissible(table: pa.Table, small: Collection, serials: Numbers, config: Config) -> pa.Table:
-    """Leave out what a document shares with itself in the index, and pairs of one group if they are not wanted."""
-    if table.num_rows == 0:
-        return table
-    a, b = (np.concatenate([chunk.indices.to_numpy() for chunk in table.column(side).chunks]) for side in ("a_id", "b_id"))
-    keep = (a < small.n_input) & ((serials[a] != serials[b]) | (serials[a] < 0) | (a == b))
+def _documents_in(passages: PassageRows, rows: Rows) -> Numbers:
+    """Return the documents of passages, a and b."""
+    return rows.document[passages.table[:, [A_FIRST, B_FIRST]]].astype(np.int64)
+
+
+def _is_admitted(pairs: Numbers, small: Collection, serials: Numbers, config: Config) -> NDArray[np.bool_]:
+    """Return which pairs are not of a document and itself in the index, nor of one group if such are not wanted."""
+    a, b = pairs.T
+    keep: NDArray[np.bool_] = (a < small.n_input) & ((serials[a] != serials[b]) | (serials[a] < 0) | (a == b))
     if config.passages.skip_same_group:
         keep &= (a == b) | (small.group_numbers[a] != small.group_numbers[b]) | (small.group_numbers[a] < 0)
-    return table if keep.all() else table.filter(pa.array(keep))
+    return keep

@@ -14,6 +14,7 @@ from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.index.bits import PLANE_BITS, build_tables, narrow_bits, sentence_signatures, word_masks
 from ibidem.index.elements import has_key, make_elements
+from ibidem.index.kept_texts import TextColumns
 from ibidem.index.kernels import segment as kernels
 from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen, text_order
 from ibidem.index.vocabulary import WordCounts
@@ -49,7 +50,12 @@ class TypeColumns:
 
 
 def build_segment(
-    documents: DocumentColumns, sentences: SentenceColumns, types: TypeColumns, counts: WordCounts, settings: SegmentSettings
+    documents: DocumentColumns,
+    sentences: SentenceColumns,
+    types: TypeColumns,
+    counts: WordCounts,
+    settings: SegmentSettings,
+    texts: TextColumns | None = None,
 ) -> Segment:
     """Return the segment of these documents. `types.words` is consumed."""
     # Texts that come together share words: in the order of arrival, what is looked up together is stored together.
@@ -79,8 +85,9 @@ def build_segment(
     columns |= {"wide_signatures": planes.reshape(-1)} if planes.ndim > 1 else {}
     tables = build_tables(planes, settings.signature_bits)
     columns |= {"bit_rows": tables.rows, "bit_starts": tables.starts}
-    texts = text_order(sentences.document_first, sentence_types, digests)
-    columns |= {"text_digests": texts.digests, "documents_by_text": texts.documents}
+    in_order = text_order(sentences.document_first, sentence_types, digests)
+    columns |= {"text_digests": in_order.digests, "documents_by_text": in_order.documents}
+    columns |= {} if texts is None else texts.arrays()
     return Segment(**{name: frozen(column) for name, column in columns.items()})
 
 
