@@ -77,6 +77,8 @@ def tell_of_radius(index: Index, quiet: bool) -> None:
 def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], display: Progress) -> None:
     """Write the tables of answers to a folder."""
     tables = {"hits": result.hits, "passages": result.passages}
+    if result.config.output.keep_text:
+        tables = {"hits": result.hits_with_texts(), "passages": result.with_texts()}
     counts = {
         "documents": len(result.ids), "sentences": sum(verdict.n_sentences for verdict in result.verdicts),
         "hits": len(result), "passages": result.passages.num_rows, "skipped": len(result.skipped),

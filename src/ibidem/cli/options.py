@@ -254,6 +254,15 @@ max_places_option = option(
     help="Ignore sentences found in more documents than this.",
 )
 
+source_words_option = option(
+    "--keep-text/--no-keep-text",
+    default=None,
+    group=OUTPUT,
+    is_common=False,
+    shown_default="in JSON; tables (-o) only with --keep-text",
+    help="Give the words of both sides, a_text and b_text, if the index keeps its texts.",
+)
+
 
 def index_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add DIR."""
