@@ -25,7 +25,7 @@ from ibidem.viewer.store_cache import open_views
 
 _NO_ITEMS: dict[str, Any] = {"items": [], "total": 0, "next": None}
 _COUNTED = ("passages", "pairs", "families", "repeats", "reusing_documents", "skipped")
-_WHY = "an index stores neither passages nor texts; serve a results folder of ibidem find to see them"
+_WHY = "an index stores no passages; serve a results folder of ibidem find to see them"
 _OF_INDEX, _OF_RESULT = CATALOG_FILE, "run.json"
 
 
@@ -126,7 +126,7 @@ class IndexViews:
         """Do nothing: whoever opened the index closes it."""
 
     def sides_by_id(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """Return nothing: an index stores neither titles nor texts."""
+        """Return nothing: an index stores no titles."""
         return {}
 
     def summary(self) -> dict[str, Any]:
