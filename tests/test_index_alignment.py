@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,15 @@ from hypothesis import strategies as st
 import ibidem
 from ibidem.alignment import refinement
 from ibidem.alignment.places import whole_documents
+from ibidem.columns.hashes import FACTOR
+from ibidem.config import Config
 from ibidem.index import watcher
 from ibidem.index.index import Index
-from tests.index_twins import Record, temporary_folder
+from ibidem.index.segment_build import MOST_PAIRED_WORDS
+from ibidem.index.settings import segment_settings
+from ibidem.index.vocabulary import WordCounts
+from ibidem.index.word_pairs import MAX_GAP_SENTENCES, MOST_IN_DOCUMENT, documents_by_pairs
+from tests.index_twins import Record, arrivals_of, temporary_folder, text_of
 from tests.test_index_stream import Passages, found_in, twice
 from tests.texts import word
 
@@ -56,12 +62,50 @@ def collection_of(seed: int, n_documents: int) -> list[Record]:
     return records
 
 
+def word_pairs(record: Record) -> list[set[int]]:
+    """Return the keys of pairs of words, sentence by sentence, as an index of few documents stores them."""
+    arrivals = arrivals_of([record], hash_seed=0)
+    tokens, first = arrivals.tokens.tokens.tolist(), arrivals.tokens.first.tolist()
+    keys: list[set[int]] = []
+    for number in arrivals.types.of_sentence.tolist():
+        hashes = sorted(set(tokens[first[number] : first[number + 1]]))[:MOST_PAIRED_WORDS]
+        products = [(a ^ b) * int(FACTOR) % 2**64 for a, b in combinations(hashes, 2)]
+        keys.append({product >> 29 & 0xFFFFFFFF for product in products if product >> 61 == 0})
+    return keys
+
+
+def sentences_with(key: int, keys: Sequence[set[int]]) -> list[int]:
+    """Return the first sentences that have a pair of words."""
+    return [number for number, mine in enumerate(keys) if key in mine][:MOST_IN_DOCUMENT]
+
+
+def share_words(a: Record, b: Record) -> bool:
+    """Return whether two documents share two pairs of words close together."""
+    return near(word_pairs(a), word_pairs(b))
+
+
+def near(keys_a: Sequence[set[int]], keys_b: Sequence[set[int]]) -> bool:
+    """Return whether two keys meet close together in two lists of sentences."""
+    meetings = [
+        (key, i, j)
+        for key in set().union(*keys_a) & set().union(*keys_b)
+        for i, j in product(sentences_with(key, keys_a), sentences_with(key, keys_b))
+    ]
+    return any(
+        x[0] != y[0] and max(abs(x[1] - y[1]), abs(x[2] - y[2])) <= MAX_GAP_SENTENCES for x, y in combinations(meetings, 2)
+    )
+
+
 def twin(records: Sequence[Record], **limits: Any) -> Passages:
-    """Return what `find` gives for two documents alone where it aligns them as a whole, for all pairs that share a passage."""
+    """Return what `find` gives for two documents alone where it aligns them as a whole.
+
+    Only such documents are aligned that share a passage by sentences, or pairs of words.
+    """
     found: Passages = Counter()
     for pair in combinations(records, 2):
         plain = {name: value for name, value in limits.items() if name != "align"}
-        if len(ibidem.find(list(pair), workers=1, **plain)) == 0:
+        is_skipped = limits.get("skip_same_group") and pair[0]["group"] == pair[1]["group"]
+        if is_skipped or (len(ibidem.find(list(pair), workers=1, **plain)) == 0 and not share_words(*pair)):
             continue
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(refinement, "find_rectangles", lambda words, *_: whole_documents(words, np.array([[0, 1]])))
@@ -89,12 +133,16 @@ def test_a_stream_is_aligned_as_pairs_are_alone(
     records = collection_of(seed, n_documents)
     expected = twin(records, **limits)
     chance.shuffle(records)
-    with temporary_folder() as folder, Index(folder, workers=1, **limits) as index, pytest.MonkeyPatch.context() as patch:
+    with (
+        temporary_folder() as folder,
+        Index(folder, workers=1, hash_seed=0, **limits) as index,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.setattr(watcher, "MOST_TOGETHER", chance.randint(1, len(records)))
         arrivals = list(index.watch(records, commit_every=rhythm))
         assert sum((found_in(arrival.passages) for arrival in arrivals), Counter()) == expected
         assert index.verify() == []
-    with temporary_folder() as folder, Index(folder, workers=1, **limits) as index:
+    with temporary_folder() as folder, Index(folder, workers=1, hash_seed=0, **limits) as index:
         index.add(records)
         result = index.query(records)
         assert found_in(result.passages.to_pylist()) == twice(expected)
@@ -114,7 +162,7 @@ def test_it_is_so_through_removals_and_compactions(seed: int, steps: list[str], 
     records = collection_of(seed, 6)
     there: dict[str, Record] = {}
     with temporary_folder() as folder:
-        index = Index(folder, workers=1)
+        index = Index(folder, workers=1, hash_seed=0)
         for step in steps:
             if step in ("add", "watch"):
                 new = chance.sample(records, chance.randint(1, 3))
@@ -178,3 +226,52 @@ def test_documents_without_texts_stay_as_found() -> None:
         assert "first boats could leave" in next(row["b_text"] for row in rows if row["b_id"] == "new")
         index.compact()
         assert index.query({"id": "copy", "text": EDITED}, align=True).with_texts().to_pylist() == rows
+
+
+def test_edited_copies_are_found_that_share_no_sentence() -> None:
+    """Each sentence is changed too much to match, but pairs of words remain."""
+    chance = random.Random(1)
+    source = [[word(chance.randrange(1000)) for _ in range(16)] for _ in range(8)]
+    copy = [edited(sentence, chance, 0.5) for sentence in source]
+    others = [[[word(chance.randrange(1000)) for _ in range(16)] for _ in range(8)] for _ in range(50)]
+    records = [{"id": str(number), "text": text_of(document)} for number, document in enumerate([source, *others])]
+    with temporary_folder() as folder, Index(folder, workers=1, hash_seed=0) as index:
+        index.add(records)
+        result = index.query({"id": "copy", "text": text_of(copy)}, align=True)
+        assert index.query({"id": "copy", "text": text_of(copy)}).passages.num_rows == 0
+        (row,) = result.passages.to_pylist()
+        assert row["b_id"] == "0"
+        assert row["b_end"] - row["b_start"] > 0.8 * len(text_of(source))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(2, 12), st.randoms(use_true_random=False))
+def test_a_cap_and_batches_do_not_change_which_documents_share_words(
+    seed: int, most: int, n_documents: int, chance: random.Random
+) -> None:
+    """A pair of words in more places than that, in documents that are there and before, leads to nothing."""
+    records = collection_of(seed, n_documents)
+    keys = {record["id"]: word_pairs(record) for record in records}
+    gone = set(chance.sample([record["id"] for record in records], n_documents // 3))
+    settings_ = segment_settings(Config.of(texts=True))
+    counts = WordCounts.empty()
+    at = n_first = chance.randint(0, n_documents - 1)
+    parts = []
+    for begin in range(0, n_first, 3):
+        some = records[begin : min(begin + 3, n_first)]
+        segment = arrivals_of(some, hash_seed=0).segment(np.arange(len(some)), counts, settings_)
+        parts.append((segment, np.array([record["id"] not in gone for record in some])))
+    arrivals = arrivals_of(records[at:], hash_seed=0)
+    found, earlier = documents_by_pairs(arrivals, arrivals.queries(counts, settings_), parts, counts, most, True)
+    pairs = {(records[at + a]["id"], records[at + b]["id"]) for a, b in earlier.tolist()}
+    for number, rows in enumerate(found):
+        pairs |= {(records[at + a]["id"], records[3 * number + b]["id"]) for a, b in rows.tolist()}
+    there = [record["id"] for record in records[:at] if record["id"] not in gone]
+    expected = set()
+    for record in records[at:]:
+        name = record["id"]
+        n_places = Counter(key for other in there for sentence in keys[other] for key in sentence)
+        mine = [{key for key in sentence if n_places[key] <= most} for sentence in keys[name]]
+        expected |= {(name, other) for other in there if near(mine, keys[other])}
+        there.append(name)
+    assert pairs == expected

@@ -173,7 +173,7 @@ def test_a_query_answers_in_json_lines(run: Run, archive: str, today: str) -> No
     new, fresh = answers(run("index", "query", archive, today))
     assert fresh == {"id": "fresh", "n_sentences": 2, "hits": [], "passages": []}
     assert (new["id"], new["n_sentences"]) == ("new", 5)
-    assert [set(hit) | {"a_id"} for hit in new["hits"]] == [set(HITS.names)] * len(new["hits"])
+    assert [set(hit) | {"a_id"} for hit in new["hits"]] == [{*HITS.names, "a_text", "b_text"}] * len(new["hits"])
     places = {(hit["a_sentence"], hit["b_id"], hit["b_sentence"]) for hit in new["hits"]}
     assert places == {(1, "old", 0), (2, "old", 1), (2, "older", 1), (3, "old", 2), (4, "old", 3)}
     (passage,) = new["passages"]
@@ -256,7 +256,7 @@ def test_a_verdict_in_json(run: Run, archive: str, today: str) -> None:
         "id": "new", "duplicated": True, "n_sentences": 5, "n_known": 4, "n_common": 0,
         "sources": [{"id": "old", "n_sentences": 4}, {"id": "older", "n_sentences": 1}],
     }  # fmt: skip
-    assert [set(hit) | {"a_id"} for hit in hits] == [set(HITS.names)] * 5
+    assert [set(hit) | {"a_id"} for hit in hits] == [{*HITS.names, "a_text", "b_text"}] * 5
     assert (fresh["id"], fresh["duplicated"], fresh["n_known"], fresh["sources"], fresh["hits"]) == ("fresh", False, 0, [], [])
 
 

@@ -27,22 +27,24 @@ from ibidem.passages.tables import in_reading_order, passages_table
 
 
 def align_known(
-    passages: list[PassageRows], rows: Rows, small: Collection, texts: SourceTexts, config: Config, run_tasks: RunTasks
-) -> pa.Table:
+    passages: list[PassageRows], rows: Rows, small: Collection, texts: SourceTexts, pairs: Numbers, config: Config,
+    run_tasks: RunTasks,
+) -> pa.Table:  # fmt: skip
     """Return passages in the schema PASSAGES: those found, extended word by word, and those that aligned words show.
 
-    Where a text is not there, passages stay as they are.
+    Documents that share a passage are aligned, and others that are given as `pairs`. Where a text is not there, passages stay
+    as they are.
     """
     has_text = texts.has()
     stay, moved = [], []
-    pairs = [np.empty((0, 2), np.int64)]
+    together = [pairs[has_text[pairs].all(axis=1)]]
     for part in passages:
         documents = rows.document[part.table[:, [A_FIRST, B_FIRST]]].astype(np.int64)
         is_moved = np.asarray(has_text[documents].all(axis=1), np.bool_)
         stay.append(part.chosen(~is_moved))
         moved.append(part.chosen(is_moved))
-        pairs.append(documents[is_moved])
-    known = np.unique(np.concatenate(pairs), axis=0)
+        together.append(documents[is_moved])
+    known = np.unique(np.concatenate(together), axis=0)
     whole = _whole_texts(small, texts, np.unique(known))
     assert rows.position is not None
     in_whole = replace(rows, sentence=(whole.document_first[rows.document] + rows.position).astype(np.int32))

@@ -173,8 +173,8 @@ class Segment(DocumentColumns):
 
     Columns that are ABSENT are those of other indexes: signatures that make elements of words have some, bit signatures of
     more than 64 bits one. Then `signatures` have as many bits as the other searches take, and `wide_signatures` contain the
-    planes, one after the other. Segments that an earlier version wrote have no `text_digests`, nor their documents. The last
-    columns are those of `TextColumns`, where texts are kept.
+    planes, one after the other. Segments that an earlier version wrote have no `text_digests`, nor their documents. Where
+    texts are kept, there are the columns of `TextColumns`, and by rising key the pairs of words of types (`word_pairs.py`).
     """
 
     document_first: NDArray[np.int64]
@@ -212,6 +212,8 @@ class Segment(DocumentColumns):
     element_signatures: NDArray[np.uint64] = ABSENT
     element_sizes: NDArray[np.uint8] = ABSENT
     wide_signatures: NDArray[np.uint64] = ABSENT
+    pair_keys: NDArray[np.uint32] = ABSENT
+    pair_types: NDArray[np.uint32] = ABSENT
     text_sizes: NDArray[np.int64] = ABSENT
     text_documents: NDArray[np.int64] = ABSENT
     text_first: NDArray[np.int64] = ABSENT

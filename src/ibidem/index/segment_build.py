@@ -16,11 +16,14 @@ from ibidem.index.bits import PLANE_BITS, build_tables, narrow_bits, sentence_si
 from ibidem.index.elements import has_key, make_elements
 from ibidem.index.kept_texts import TextColumns
 from ibidem.index.kernels import segment as kernels
+from ibidem.index.kernels.word_pairs import list_pairs
 from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen, text_order
 from ibidem.index.vocabulary import WordCounts
 from ibidem.signatures import TypeTokens
 from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
+COMMON_SHARE = 0.1  # words in a larger share of the documents do not count in pairs of words
+MOST_PAIRED_WORDS = 24  # of a sentence
 ELEMENT_BITS = (64, 2)  # of the sketch of a type's elements, and those that each sets
 _MOST_BYTES = 1 << 32
 
@@ -157,6 +160,11 @@ def _types_and_words(
         masks = word_masks(hashes, n_bits, per_word)
         masks[:, is_stop] = 0
         wide = {"wide_signatures": sentence_signatures(masks, types.words, types.first)[:, order]}
+    pairs = {}
+    if settings.texts:  # pairs of words lead to documents that are aligned
+        pair_keys, pair_types = pairs_of_words(types.words, types.first, order, hashes, common_in_pairs(hashes, counts))
+        by_key = np.argsort(pair_keys, kind="stable")
+        pairs = {"pair_keys": pair_keys[by_key], "pair_types": pair_types[by_key]}
     keys = np.empty(n_types, np.uint64)
     is_common = is_stop | np.isin(hashes, counts.common_hashes(settings.max_document_share))
     kernels.fingerprint_types(types.words, types.first, order, hashes, is_common, keys)
@@ -165,6 +173,7 @@ def _types_and_words(
     return (
         lists
         | wide
+        | pairs
         | {
             "postings": postings,
             "posting_first": posting_first,
@@ -177,6 +186,30 @@ def _types_and_words(
             "fingerprint_types": by_key.astype(np.uint32),
         }
     )
+
+
+def common_in_pairs(hashes: NDArray[np.uint64], counts: WordCounts) -> NDArray[np.bool_]:
+    """Return which words are too common to count in pairs of words."""
+    return np.isin(hashes, counts.common_hashes(COMMON_SHARE))
+
+
+def pairs_of_words(
+    words: NDArray[np.int32],
+    first: NDArray[np.int64],
+    order: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    is_common: NDArray[np.bool_],
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the keys of one in eight pairs of words of every type, and the numbers of the types, in the given order.
+
+    Equal words of a type are adjacent.
+    """
+    scratch = np.empty(int(np.diff(first).max(initial=0)), np.uint64)
+    given = words, first, order, hashes, is_common, MOST_PAIRED_WORDS, scratch
+    n = list_pairs(*given, False, np.empty(0, np.uint32), np.empty(0, np.uint32))
+    keys, types = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    list_pairs(*given, True, keys, types)
+    return keys, types
 
 
 def _postings(
