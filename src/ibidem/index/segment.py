@@ -268,6 +268,12 @@ class Segment(DocumentColumns):
         columns = (self.text_sizes, self.text_documents, self.text_first, self.text_checks, self.text_bytes)
         return TextColumns(*columns)
 
+    @property
+    def n_text_bytes(self) -> int:
+        """Number of bytes that are there because texts are kept: the texts, and pairs of words."""
+        kept = () if self.texts is None else self.texts.arrays().values()
+        return sum(column.nbytes for column in (*kept, self.pair_keys, self.pair_types) if column is not ABSENT)
+
     def bit_signatures(self, n_planes: int) -> NDArray[np.uint64]:
         """Return the bit signatures of all types as `bits` takes them, so many planes of 64 bits."""
         return self.signatures if n_planes == 1 else self.wide_signatures.reshape(n_planes, self.n_types)
