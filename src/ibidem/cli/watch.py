@@ -92,7 +92,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
                 return
 
     with _signals_to(stopped) as interrupted, open_index(folder, settings, create=True) as index:
-        tell_of_compiling("watch", quiet)
+        tell_of_compiling("watch", quiet, index.config)
         tell_of_radius(index, quiet)
         if sys.stdin.isatty() and not quiet:
             say(["ibidem: waiting for documents on standard input, one JSON object per line; end with Ctrl-D"])

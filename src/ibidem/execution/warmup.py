@@ -36,10 +36,10 @@ _NEEDED = {
     "tune": ("shingles",),
     "index add": ("sentences", "adding"),
     "index compact": ("adding",),
-    "index query": ("sentences", "searching", "passages"),
-    "index check": ("sentences", "searching"),
-    "watch": ("sentences", "adding", "searching", "passages"),
-    "serve": ("sentences", "searching", "passages"),
+    "index query": ("sentences", "searching", "passages", "alignment"),
+    "index check": ("sentences", "searching", "passages", "alignment"),
+    "watch": ("sentences", "adding", "searching", "passages", "alignment"),
+    "serve": ("sentences", "searching", "passages", "alignment"),
 }
 
 
@@ -63,8 +63,9 @@ def announcement(verb: str, config: Config | None = None) -> str:
 def _missing(verb: str, config: Config) -> list[str]:
     """Return what a verb needs and no earlier run has stored."""
     needed = set(_NEEDED[verb])
-    if verb == "find" and not config.alignment.align:
+    if verb not in ("compare", "serve") and not config.alignment.align:
         needed.discard("alignment")
+        needed -= {"passages"} if verb == "index check" else set()
     if verb == "dedup":
         needed &= {"shingles"} if config.cleaning.level == "document" else {"sentences", "words", "cuts"}
     if verb in ("find", "dedup") and config.signatures.signature not in SET_SIGNATURES:
