@@ -57,7 +57,7 @@ from ibidem.sentences.core import gather
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
 _CHUNKS_IN_MEMORY = 60  # several are built at a time, and each takes several times its text
-_MERGING_BYTES_A_SENTENCE = 600
+_MERGING_BYTES_A_SENTENCE, _WITH_TEXTS = 600, 800
 _FEWEST_SENTENCES, _MOST_SENTENCES = 100_000, 16_000_000
 
 
@@ -394,7 +394,8 @@ class Index:
     @contextmanager
     def _writer(self, config: Config) -> Iterator[Writer]:
         budget = _budget(config)
-        most = min(max(budget // _MERGING_BYTES_A_SENTENCE, _FEWEST_SENTENCES), _MOST_SENTENCES)
+        n_bytes = _WITH_TEXTS if self._settings.texts else _MERGING_BYTES_A_SENTENCE
+        most = min(max(budget // n_bytes, _FEWEST_SENTENCES), _MOST_SENTENCES)
         with WriterLock(self._catalog.opened) as lock:
             self._check_usable()
             given = given_counts(self._asked, self._stored) if self._catalog.generation() == 0 else None

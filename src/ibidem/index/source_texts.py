@@ -1,4 +1,4 @@
-"""The texts behind a table of answers: those of arrivals, which are at hand, and those that segments keep."""
+"""The texts behind a table of answers: those of arrivals, and those that segments keep."""
 
 from __future__ import annotations
 
