@@ -1,4 +1,5 @@
-"""Alignment measured: `compare` with the pairs given, `find --align` without them, and short answers with degrees of reuse.
+"""Alignment measured: `compare` with the pairs given, `find --align` and an index without them, and short answers with degrees
+of reuse.
 
 The collection with known passages is halved by a hash of the suspicious document's id, so that no such document is in both
 halves. `--tune` chooses the constants of the alignment on the tuning half alone, by one pass of coordinate search, and shows
@@ -11,6 +12,7 @@ import argparse
 import csv
 import dataclasses
 import json
+import shutil
 import sys
 import tempfile
 import time
@@ -158,6 +160,26 @@ def measure_finding(known: Known, work: Path, repeats: int) -> None:
             f"{passages.num_rows:,} passages, also of pairs that are not judged; passim: 561 s"
         )
         print_scores(known, passages, PASSIM, "passim, other half of the corpus")
+
+
+def measure_index(known: Known, work: Path) -> None:
+    """Measure queries of an index that contains the sources, with alignment and without."""
+    asked = set(known.pairs[WHOLE]["a_id"].to_pylist())
+    documents = list(ibidem.read(known.documents))
+    queries = [document for document in documents if document.id in asked]
+    folder = work / "sources.idx"
+    shutil.rmtree(folder, ignore_errors=True)
+    with ibidem.Index(folder, hash_seed=0) as index:
+        index.add([document for document in documents if document.id not in asked])
+        about = index.info()
+        sizes = about["bytes"] / about["sentences"], about["text_bytes"] / about["sentences"]
+        print(f"index of the sources: {sizes[0]:.0f} bytes a sentence, {sizes[1]:.0f} of them for texts")
+        for align in (True, False):
+            begin = time.perf_counter()
+            passages = index.query(queries, align=align).passages
+            seconds = time.perf_counter() - begin
+            print(f"index, {'aligned' if align else 'sentences only'}: {1000 * seconds / len(queries):.1f} ms a document")
+            print_scores(known, passages, {}, "")
 
 
 def timings(out: Path) -> str:
@@ -314,7 +336,7 @@ def main() -> None:
     parser.add_argument("--data", help="folder with the collections pan13_dev and clough_stevenson")
     parser.add_argument("--work", default=str(Path(tempfile.gettempdir()) / "ibidem-benchmark"), help="folder for results")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each command, the best of which counts")
-    parser.add_argument("--only", default="pairs,finding,answers", help="what to measure, separated by commas")
+    parser.add_argument("--only", default="pairs,finding,index,answers", help="what to measure, separated by commas")
     parser.add_argument("--tune", action="store_true", help="choose the constants of the alignment instead")
     options = parser.parse_args()
     data, work = require_folders(options.data), Path(options.work)
@@ -328,6 +350,8 @@ def main() -> None:
         measure_pairs(known, work, options.repeats)
     if "finding" in wanted:
         measure_finding(known, work, options.repeats)
+    if "index" in wanted:
+        measure_index(known, work)
     if "answers" in wanted:
         measure_answers(data / "clough_stevenson")
 

@@ -3,7 +3,8 @@
 - stream: documents in random order through `Index.watch` (each is looked up among all before it, then added); the time of
   each tenth shows whether the cost of a sentence stays flat. A second run through the command line includes reading and
   writing JSON.
-- latency: all documents but every twentieth are added; a fresh process asks for beginnings (20 sentences) of those left out.
+- latency: all documents but every twentieth are added; a fresh process asks for beginnings (20 sentences) of those left out,
+  also with alignment.
 - peers: MinHash tools from PyPI, each in an environment that this script makes, query and insert the same sentences (words as
   features, 64 hash functions, limit 0.8); ibidem does the same, with one sentence a document, in the same run.
 """
@@ -113,10 +114,11 @@ def measure_latency(path: Path, work: Path, wanted: int) -> None:
         seconds, info = time.perf_counter() - begin, index.info()
     print(
         f"large: {info['sentences']:,} sentences ({info['types']:,} types) of {info['documents']:,} documents added in "
-        f"{seconds:.0f} s; {info['bytes_per_sentence']} bytes a sentence; memory {memory_of()['peak']} MB",
+        f"{seconds:.0f} s; {info['bytes_per_sentence']} bytes a sentence, {info['text_bytes'] / info['sentences']:.1f} of them "
+        f"for texts; memory {memory_of()['peak']} MB",
         flush=True,
     )
-    for engine in ("overlap", "fingerprint", "bits"):
+    for engine in ("overlap", "overlap --align", "fingerprint", "bits"):
         subprocess.run([sys.executable, __file__, "--ask", str(folder), str(queries), engine], check=True)
 
 
@@ -125,16 +127,18 @@ def ask(folder: str, queries: str, engine: str) -> None:
     from ibidem import Index
 
     records = list(read_records(Path(queries)))
+    name, _, align = engine.partition(" ")
+    settings = {"search_engine": name, "align": bool(align)}
     begin = time.perf_counter()
     with Index(folder, create=False) as index:
         n_documents = len(index)
         opened = time.perf_counter() - begin
         for record in records[:20]:  # compiles the kernels, or loads them
-            index.query(record, search_engine=engine)
+            index.query(record, **settings)
         times, n_hits, n_passages = [], 0, 0
         for record in records:
             begin = time.perf_counter()
-            result = index.query(record, search_engine=engine)
+            result = index.query(record, **settings)
             n_hits += result.hits.num_rows
             times.append(time.perf_counter() - begin)
             n_passages += result.passages.num_rows
@@ -142,7 +146,7 @@ def ask(folder: str, queries: str, engine: str) -> None:
     p50, p90, p99 = (1000 * times[int(share * len(times))] for share in (0.5, 0.9, 0.99))
     memory = memory_of()
     print(
-        f"  {engine:12} {len(records):,} queries of {N_SENTENCES} sentences on {n_documents:,} documents: p50 {p50:.1f} ms, "
+        f"  {engine:16} {len(records):,} queries of {N_SENTENCES} sentences on {n_documents:,} documents: p50 {p50:.1f} ms, "
         f"p90 {p90:.1f} ms, p99 {p99:.1f} ms; {n_hits / len(records):.0f} hits, {n_passages / len(records):.1f} passages each; "
         f"opened in {opened:.2f} s; memory {memory['own']} MB + {memory['mapped']} MB mapped (peak {memory['peak']} MB)",
         flush=True,

@@ -145,7 +145,8 @@ TABLES = {
     "removed": (model.REMOVED, "One row per document or passage that was removed: `removed.jsonl`, written by `dedup`."),
     "hits": (
         model.HITS,
-        "One row per sentence of a document and place in the index where it appears. Written by `index query`.",
+        "One row per sentence of a document and place in the index where it appears. Written by `index query`. "
+        "With `--keep-text`, the columns `a_text` and `b_text` follow.",
     ),
     "marks of documents": (model.DUPLICATE_MARKS, "Columns that `dedup --mark-only` adds at `--level document`."),
     "marks of passages": (model.CUT_MARKS, "The column that `dedup --mark-only` adds at `--level passage` and `sentence`."),

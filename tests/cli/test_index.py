@@ -22,6 +22,7 @@ from ibidem.index.commits import WriterLock
 from ibidem.model import HITS, PASSAGES
 from tests import texts
 from tests.cli.test_find import COMMAND, Answer, Run, process, rows, said, write_jsonl
+from tests.test_index_alignment import EDITED, TEXT
 from tests.texts import documents
 
 pytestmark = pytest.mark.usefixtures("compiled_index")
@@ -173,7 +174,7 @@ def test_a_query_answers_in_json_lines(run: Run, archive: str, today: str) -> No
     new, fresh = answers(run("index", "query", archive, today))
     assert fresh == {"id": "fresh", "n_sentences": 2, "hits": [], "passages": []}
     assert (new["id"], new["n_sentences"]) == ("new", 5)
-    assert [set(hit) | {"a_id"} for hit in new["hits"]] == [set(HITS.names)] * len(new["hits"])
+    assert [set(hit) | {"a_id"} for hit in new["hits"]] == [{*HITS.names, "a_text", "b_text"}] * len(new["hits"])
     places = {(hit["a_sentence"], hit["b_id"], hit["b_sentence"]) for hit in new["hits"]}
     assert places == {(1, "old", 0), (2, "old", 1), (2, "older", 1), (3, "old", 2), (4, "old", 3)}
     (passage,) = new["passages"]
@@ -181,8 +182,39 @@ def test_a_query_answers_in_json_lines(run: Run, archive: str, today: str) -> No
     assert passage == {
         "a_start": start, "a_end": start + len(text(1, 2, 3)), "b_id": "old", "b_start": 0, "b_end": len(text(1, 2, 3)),
         "n_sentences": 3, "similarity": 1.0, "kind": "exact", "direction": "unknown",
-        "a_sentence": 1, "b_sentence": 0,
+        "a_sentence": 1, "b_sentence": 0, "a_text": text(1, 2, 3), "b_text": text(1, 2, 3),
     }  # fmt: skip
+    (plain, _) = answers(run("index", "query", archive, today, "--no-keep-text"))
+    assert [set(hit) | {"a_id"} for hit in plain["hits"]] == [set(HITS.names)] * len(new["hits"])
+    assert plain["passages"] == [{name: value for name, value in passage.items() if not name.endswith("_text")}]
+
+
+def test_texts_are_shown_where_they_differ_and_edited_copies_are_found(run: Run, tmp_path: Path) -> None:
+    Path("source.jsonl").write_text(json.dumps({"id": "source", "text": TEXT}) + "\n")
+    Path("copy.txt").write_text(EDITED)
+    said(run("index", "add", "texts.idx", "source.jsonl"), 0)
+    plain, aligned = (run("index", "query", "texts.idx", "copy.txt", "--format", "text", *more) for more in ([], ["--align"]))
+    assert "    source: Two ferries stayed in port over night, and nobody was hurt.\n" in plain.out
+    assert "3 sentences, near" in aligned.out
+    (verdict,) = answers(run("index", "check", "texts.idx", "copy.txt", "--align"))
+    assert verdict["covered_share"] > 0.7
+    assert "first boats could leave" in verdict["passages"][0]["b_text"]
+    checked = run("index", "check", "texts.idx", "copy.txt", "--align", "--format", "text")
+    assert "aligned word by word, 91 % of the text is in 1 passage:\n" in checked.out
+    said(run("index", "query", "texts.idx", "copy.txt", "-o", "out", "--keep-text", "--format", "jsonl"), 0)
+    (row,) = map(json.loads, Path("out/passages.jsonl").read_text().splitlines())
+    assert row["b_text"] == "Two ferries stayed in port over night, and nobody was hurt."
+    assert "b_text" in Path("out/hits.jsonl").read_text()
+
+
+def test_an_index_without_texts_is_smaller_and_cannot_align(run: Run, archive: str, today: str) -> None:
+    said(run("index", "add", "bare.idx", "archive.jsonl", "--no-texts"), 0)
+    assert info(run, "bare.idx")["text_bytes"] == 0 < info(run, archive)["text_bytes"]
+    assert info(run, "bare.idx")["bytes"] < info(run, archive)["bytes"]
+    said(run("index", "query", "bare.idx", today, "--align"), 4, "alignment needs the texts of documents")
+    (new, _) = answers(run("index", "query", "bare.idx", today))
+    assert "b_text" not in new["passages"][0]
+    said(run("index", "add", "bare.idx", today, "--texts"), 4, "--texts is False in the index, not True")
 
 
 def test_a_query_does_not_change_the_index_or_find_the_document_itself(run: Run, archive: str, tmp_path: Path) -> None:
@@ -256,7 +288,7 @@ def test_a_verdict_in_json(run: Run, archive: str, today: str) -> None:
         "id": "new", "duplicated": True, "n_sentences": 5, "n_known": 4, "n_common": 0,
         "sources": [{"id": "old", "n_sentences": 4}, {"id": "older", "n_sentences": 1}],
     }  # fmt: skip
-    assert [set(hit) | {"a_id"} for hit in hits] == [set(HITS.names)] * 5
+    assert [set(hit) | {"a_id"} for hit in hits] == [{*HITS.names, "a_text", "b_text"}] * 5
     assert (fresh["id"], fresh["duplicated"], fresh["n_known"], fresh["sources"], fresh["hits"]) == ("fresh", False, 0, [], [])
 
 

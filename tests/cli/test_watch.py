@@ -24,7 +24,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.usefixtures("compiled_index")
 PASSAGE = {
     "a_start", "a_end", "b_id", "b_start", "b_end", "n_sentences", "similarity", "kind", "direction", "a_sentence",
-    "b_sentence",
+    "b_sentence", "a_text", "b_text",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words, align_spans, find_rectangles
 from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered, word_spans
-from ibidem.alignment.places import AlignedPassages, locate, words_of
+from ibidem.alignment.places import AlignedPassages, locate, whole_documents, words_of
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
@@ -76,8 +76,28 @@ def align_words(
     rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, run_tasks)
     rectangles = rectangles[~_covered(rectangles, found, words)]
     progress.count(aligned_places=len(rectangles))
-    rectangles = merged(_with_margin(rectangles, words), words)
-    aligned = align_spans(words, rectangles, config.alignment, passage_limits(config).max_gap_sentences, run_tasks)
+    remaining, aligned = _aligned_in(merged(_with_margin(rectangles, words), words), passages, found, words, config, run_tasks)
+    return remaining, aligned, words
+
+
+def align_documents(
+    passages: list[PassageRows], rows: Rows, collection: Collection, pairs: Numbers, config: Config, run_tasks: RunTasks
+) -> tuple[list[PassageRows], AlignedPassages]:
+    """Return the passages kept as found, and those aligned word by word, as `align_passages` does, where `pairs` are known.
+
+    These documents are aligned as a whole. The outcome for two documents depends on these two alone.
+    """
+    words = words_of(collection, run_tasks)
+    found = _found(passages, rows, words)
+    remaining, aligned = _aligned_in(whole_documents(words, pairs), passages, found, words, config, run_tasks)
+    return remaining, locate(aligned, words, collection)
+
+
+def _aligned_in(
+    spans: Numbers, passages: list[PassageRows], found: FoundSpans, words: Words, config: Config, run_tasks: RunTasks
+) -> tuple[list[PassageRows], Aligned]:
+    """Align pairs of spans, and choose between what is aligned and what was found."""
+    aligned = align_spans(words, spans, config.alignment, passage_limits(config).max_gap_sentences, run_tasks)
     n_aligned = len(aligned)
     aligned = _with_extended(aligned, found)
     stays, is_kept = _choose(aligned, n_aligned, found, words)
@@ -86,8 +106,8 @@ def align_words(
     for part in passages:
         chosen = stays[first : first + len(part)]
         first += len(part)
-        remaining.append(part if chosen.all() else PassageRows(part.table[chosen], part.similarity[chosen]))
-    return remaining, aligned, words
+        remaining.append(part.chosen(chosen))
+    return remaining, aligned
 
 
 def pair_by_pair(passages: list[PassageRows], aligned: AlignedPassages, rows: Rows) -> list[PassageRows]:

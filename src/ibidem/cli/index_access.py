@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.cli.screen import say
+from ibidem.config import Config
 from ibidem.errors import NoDocumentsError
 from ibidem.execution.progress import Progress
 from ibidem.execution.warmup import announcement
@@ -28,9 +29,9 @@ def open_index(folder: Path, settings: dict[str, Any], *, create: bool = False, 
     return Index(folder, create=create, progress=progress, **settings)
 
 
-def tell_of_compiling(verb: str, quiet: bool) -> None:
+def tell_of_compiling(verb: str, quiet: bool, config: Config | None = None) -> None:
     """Say that a first run takes longer."""
-    if not quiet and (line := announcement(verb)):
+    if not quiet and (line := announcement(verb, config)):
         say([f"ibidem: {line}"])
 
 
@@ -39,7 +40,7 @@ def look_up(
 ) -> tuple[QueryResult, Sequence[str], Sequence[Skipped]]:
     """Return the answers, the texts of the documents if they are wanted, and what was skipped."""
     n_bytes = input_size(list(inputs))
-    tell_of_compiling(verb, quiet)
+    tell_of_compiling(verb, quiet, index.config)
     if not quiet and len(index) == 0:
         say(["ibidem: the index is empty"])
     if not quiet and "-" in inputs and sys.stdin is not None and sys.stdin.isatty():
@@ -77,6 +78,8 @@ def tell_of_radius(index: Index, quiet: bool) -> None:
 def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], display: Progress) -> None:
     """Write the tables of answers to a folder."""
     tables = {"hits": result.hits, "passages": result.passages}
+    if result.config.output.keep_text:
+        tables = {"hits": result.hits_with_texts(), "passages": result.with_texts()}
     counts = {
         "documents": len(result.ids), "sentences": sum(verdict.n_sentences for verdict in result.verdicts),
         "hits": len(result), "passages": result.passages.num_rows, "skipped": len(result.skipped),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any
 
-from ibidem.config import Config
-from ibidem.index.answers import Hit, QueryResult, Source, Verdict
+from ibidem.index.answers import QueryResult, Source, Verdict
 from ibidem.index.watcher import Arrival
 from ibidem.results.screen_lines import excerpt_of, with_names
 from ibidem.results.summary import EXCERPT_INDENT, excerpt_width, many
@@ -18,28 +18,33 @@ _PLACES_SHOWN = 3
 _SOURCES_SHOWN = 5
 _SAME_TEXTS_SHOWN = 3
 _NEARLY_ALL = 0.9
+_MINE, _OTHER = "here:   ", "source: "
 _ARROWS = {"a_to_b": "→", "b_to_a": "←"}
 
 
-def query_line(result: QueryResult, number: int) -> str:
-    """Return what a document shares with the index as a line of JSON."""
+def query_line(result: QueryResult, number: int, with_texts: bool = True) -> str:
+    """Return what a document shares with the index as a line of JSON; with the texts, if they are wanted and there."""
+    verdict, passages = result.verdicts[number], _records(result.passages_of(number), with_texts)
+    hits = _records(result.hit_records_of(number), with_texts)
+    return _json({"id": verdict.id, "n_sentences": verdict.n_sentences, "hits": hits, "passages": passages})
+
+
+def verdict_line(result: QueryResult, number: int, with_texts: bool = True) -> str:
+    """Return the verdict on a document as a line of JSON; with passages, if it was aligned."""
     verdict = result.verdicts[number]
-    passages = [_without_id(passage) for passage in result.passages_of(number)]
-    return _json({"id": verdict.id, "n_sentences": verdict.n_sentences, "hits": _hits(verdict), "passages": passages})
+    shown = {**_verdict(verdict), "hits": _records(result.hit_records_of(number), with_texts)}
+    if result.config.alignment.align:
+        shown |= {"covered_share": verdict.covered_share, "passages": _records(verdict.passages, with_texts)}
+    return _json(shown)
 
 
-def verdict_line(verdict: Verdict) -> str:
-    """Return the verdict on a document as a line of JSON."""
-    return _json({**_verdict(verdict), "hits": _hits(verdict)})
-
-
-def arrival_line(arrival: Arrival, line: int) -> str:
+def arrival_line(arrival: Arrival, line: int, with_texts: bool = True) -> str:
     """Return what is said of a document of a stream, whose record was in that line, as a line of JSON."""
     if arrival.verdict is None:
         reason = arrival.skipped.reason if arrival.skipped else ""
         return _json({"id": arrival.id or None, "skipped": reason, "line": line})
     same = {} if arrival.same_text_as is None else {"same_text_as": arrival.same_text_as}
-    return _json({**_verdict(arrival.verdict), **same, "passages": [_without_id(passage) for passage in arrival.passages]})
+    return _json({**_verdict(arrival.verdict), **same, "passages": _records(arrival.passages, with_texts)})
 
 
 def list_passages(result: QueryResult, number: int, text: str, width: int | None = None) -> Iterator[str]:
@@ -48,6 +53,13 @@ def list_passages(result: QueryResult, number: int, text: str, width: int | None
     n_known = verdict.n_known + verdict.n_common
     shared = f", in {many(len(passages), 'passage')}" if passages else ""
     yield from with_names((f"{{}}: {_appearing(n_known, verdict.n_sentences)}{shared}",), [verdict.id], width)
+    yield from _passages(passages, text, width)
+    if verdict.sources:
+        yield from _sources(verdict.sources, width)
+
+
+def _passages(passages: Sequence[Mapping[str, Any]], text: str, width: int | None) -> Iterator[str]:
+    """Yield lines for passages in the order of a text, with the words of both sides where these differ."""
     for passage in sorted(passages, key=lambda passage: passage["a_start"]):
         start, end = passage["a_start"], passage["a_end"]
         likeness = passage["kind"] if passage["kind"] == "exact" else f"{passage['kind']} {passage['similarity']:.2f}"
@@ -55,16 +67,15 @@ def list_passages(result: QueryResult, number: int, text: str, width: int | None
         size = many(passage["n_sentences"], "sentence")
         places = f"  [{start}:{end}] {_ARROWS.get(passage['direction'], '·')} {place}"
         yield from with_names((places, f"  {size}, {likeness}"), [passage["b_id"]], width)
-        yield EXCERPT_INDENT + excerpt_of(text[start:end], excerpt_width(width))
-    if verdict.sources:
-        yield from _sources(verdict.sources, width)
+        yield from _beside(text[start:end], passage.get("b_text"), excerpt_width(width))
 
 
-def list_verdict(verdict: Verdict, text: str, config: Config, show_all: bool, width: int | None = None) -> Iterator[str]:
+def list_verdict(result: QueryResult, number: int, text: str, show_all: bool, width: int | None = None) -> Iterator[str]:
     """Yield the lines that tell people how much of a document is in the index, and which sentences of it.
 
     It is called a duplicate only where nearly all of it is there: `duplicated` of a verdict needs a few sentences.
     """
+    verdict, config = result.verdicts[number], result.config
     min_hits, max_places = config.index.min_hits, config.passages.max_places
     n_known = verdict.n_known + verdict.n_common
     word = "duplicate: " if verdict.duplicated and n_known >= _NEARLY_ALL * verdict.n_sentences else ""
@@ -75,7 +86,7 @@ def list_verdict(verdict: Verdict, text: str, config: Config, show_all: bool, wi
             if config.signatures.paper
             else f"  reaches --min-hits {min_hits}"
         )
-    by_sentence = [list(hits) for _, hits in groupby(verdict.hits, key=lambda hit: hit.a_sentence)]
+    by_sentence = [list(hits) for _, hits in groupby(result.hit_records_of(number), key=itemgetter("a_sentence"))]
     n_short = len(by_sentence) - verdict.n_known - verdict.n_common
     if verdict.is_own_id_known:
         yield "  not compared with the document of the same id in the index"
@@ -87,12 +98,17 @@ def list_verdict(verdict: Verdict, text: str, config: Config, show_all: bool, wi
         yield from _sources(verdict.sources, width)
     shown = by_sentence if show_all else by_sentence[:_SENTENCES_SHOWN]
     for hits in shown:
-        start, end = hits[0].a_start, hits[0].a_end
+        start, end = hits[0]["a_start"], hits[0]["a_end"]
         place = f"  [{start}:{end}] "
         yield place + excerpt_of(text[start:end], excerpt_width(width) - (len(place) - len(EXCERPT_INDENT) if width else 0))
         yield from _places(hits, width)
+        yield from _source_words(text[start:end], hits[0].get("b_text"), excerpt_width(width))
     if len(shown) < len(by_sentence):
         yield f"  and {many(len(by_sentence) - len(shown), 'more known sentence')}; --all lists them"
+    if config.alignment.align and verdict.passages:
+        share = f"{int(100 * verdict.covered_share)} % of the text"
+        yield f"  aligned word by word, {share} is in {many(len(verdict.passages), 'passage')}:"
+        yield from _passages(verdict.passages, text, width)
 
 
 def summarise_query(result: QueryResult, seconds: float) -> Iterator[str]:
@@ -138,12 +154,27 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _hits(verdict: Verdict) -> list[dict[str, Any]]:
-    return [_without_id(hit._asdict()) for hit in verdict.hits]
+def _records(rows: Sequence[dict[str, Any]], with_texts: bool) -> list[dict[str, Any]]:
+    left_out = ("a_id",) if with_texts else ("a_id", "a_text", "b_text")
+    return [{name: value for name, value in row.items() if name not in left_out} for row in rows]
 
 
-def _without_id(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name != "a_id"}
+def _beside(mine: str, other: str | None, room: int) -> Iterator[str]:
+    """Yield the beginning of a passage; where the words of its source are others, these too, from where they differ."""
+    mine, other = " ".join(mine.split()), None if other is None else " ".join(other.split())
+    if other is None or mine == other:
+        yield EXCERPT_INDENT + excerpt_of(mine, room)
+        return
+    n_common = next((k for k, (x, y) in enumerate(zip(mine, other, strict=False)) if x != y), min(len(mine), len(other)))
+    skipped = 0 if n_common < room // 2 else mine.rfind(" ", 0, n_common - room // 4) + 1
+    for name, text in ((_MINE, mine), (_OTHER, other)):
+        yield EXCERPT_INDENT + name + excerpt_of(("…" if skipped else "") + text[skipped:], room - len(name))
+
+
+def _source_words(mine: str, other: str | None, room: int) -> Iterator[str]:
+    """Yield the words of a source where they are others."""
+    if other is not None and " ".join(mine.split()) != " ".join(other.split()):
+        yield EXCERPT_INDENT + _OTHER + excerpt_of(other, room - len(_OTHER))
 
 
 def _json(record: dict[str, Any]) -> str:
@@ -156,7 +187,7 @@ def _sources(sources: Sequence[Source], width: int | None) -> Iterator[str]:
     yield from with_names((f"  mostly from: {form}{more}",), [source.id for source in sources[:_SOURCES_SHOWN]], width)
 
 
-def _places(hits: Sequence[Hit], width: int | None) -> Iterator[str]:
+def _places(hits: Sequence[Mapping[str, Any]], width: int | None) -> Iterator[str]:
     more = f" and {many(len(hits) - _PLACES_SHOWN, 'more place')}" if len(hits) > _PLACES_SHOWN else ""
-    form = ", ".join(f"{{}}:{hit.b_start}-{hit.b_end}" for hit in hits[:_PLACES_SHOWN])
-    yield from with_names((f"    {form}{more}",), [hit.b_id for hit in hits[:_PLACES_SHOWN]], width)
+    form = ", ".join(f"{{}}:{hit['b_start']}-{hit['b_end']}" for hit in hits[:_PLACES_SHOWN])
+    yield from with_names((f"    {form}{more}",), [hit["b_id"] for hit in hits[:_PLACES_SHOWN]], width)

@@ -20,6 +20,7 @@ from ibidem.cli.options import (
     output_option,
     run_options,
     setting_options,
+    source_words_option,
 )
 from ibidem.config import FORMATS, Config
 from ibidem.config.settings import OUTPUT
@@ -40,10 +41,11 @@ from ibidem.config.settings import OUTPUT
     "--format", "form", metavar="NAME", type=ChoiceType(["text", *FORMATS]), group=OUTPUT, help="Format of the answers.",
     shown_default="with -o parquet; on a terminal text; else jsonl",
 )  # fmt: skip
+@source_words_option
 @max_places_option
 @setting_options(
-    "documents", "passages", "index",
-    without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document", "families"),
+    "documents", "passages", "alignment", "index",
+    without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document", "families", "summaries"),
     also=("as_paper", "workers", "overwrite", "strict"),
 )  # fmt: skip
 @run_options
@@ -61,7 +63,8 @@ def query(
 
     \f
     A document is not compared with the one in the index that has its id. With -o, tables are written to a folder. Without,
-    answers go to standard output: as text on a terminal, otherwise as JSON with one document per line.
+    answers go to standard output: as text on a terminal, otherwise as JSON with one document per line. In JSON, hits and
+    passages have the words of both sides, if the index keeps its texts, unless --no-keep-text is given.
     """
     settings = given_settings(config_file, flags)
     if form is not None and output is not None and form == "text":
@@ -83,7 +86,7 @@ def query(
             if as_text:
                 say(list_passages(result, number, texts[number], screen_width(sys.stdout)), err=False)
             else:
-                click.echo(query_line(result, number))
+                click.echo(query_line(result, number, settings.get("keep_text", True)))
         tell_of_skipped(skipped, quiet)
         return
     settings |= {} if form is None else {"format": form}
@@ -116,8 +119,12 @@ def query(
 )  # fmt: skip
 @option("--all", "show_all", is_flag=True, group=OUTPUT, help="List all known sentences, not just the first few (text).")
 @option("--exit-code", is_flag=True, group=OUTPUT, help="Exit with code 1 if any document is duplicated.")
+@source_words_option
 @max_places_option
-@setting_options("documents", "index", without=NO_SEARCH_SETTINGS, also=("as_paper", "paper", "workers", "strict"))
+@setting_options(
+    "documents", "alignment", "index", without=(*NO_SEARCH_SETTINGS, "summaries"),
+    also=("as_paper", "paper", "workers", "strict"),
+)  # fmt: skip
 @run_options
 def check(
     folder: Path,
@@ -137,6 +144,8 @@ def check(
     \f
 
     With --as yoon, `duplicated` takes more than --min-hits. Sentences found in more than --max-places documents do not count.
+    With --align, the passages are listed too, edited copies among them, and how much of the text is in them; the verdict is
+    about sentences all the same.
     The exit code is 0 whatever the verdict; with --exit-code it is 1 if any document is duplicated.
     """
     settings = given_settings(config_file, flags)
@@ -149,11 +158,11 @@ def check(
     as_text = _is_text(form)
     with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:
         result, texts, skipped = look_up("index check", index, inputs, as_text, False, display, quiet)
-    for number, verdict in enumerate(result.verdicts):
+    for number in range(len(result.ids)):
         if as_text:
-            say(list_verdict(verdict, texts[number], result.config, show_all, screen_width(sys.stdout)), err=False)
+            say(list_verdict(result, number, texts[number], show_all, screen_width(sys.stdout)), err=False)
         else:
-            click.echo(verdict_line(verdict))
+            click.echo(verdict_line(result, number, settings.get("keep_text", True)))
     tell_of_skipped(skipped, quiet)
     if exit_code and any(verdict.duplicated for verdict in result.verdicts):
         click.get_current_context().exit(1)

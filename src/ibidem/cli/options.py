@@ -22,11 +22,12 @@ _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", 
 VERBOSE = "verbose"
 _NO_FLAGS = ("work_dir",)  # the command line has a place for it
 _SHORT_NAMES = {"search_engine": ("--engine",)}  # where it is searched, the engine is that of the search
-NO_SEARCH_SETTINGS = ("signature_bits", "bits_per_word", "commit_every")  # settings of an index that a search has no use for
+# Settings of an index that a search has no use for.
+NO_SEARCH_SETTINGS = ("signature_bits", "bits_per_word", "texts", "commit_every")
 FIRST_SETTINGS = (  # settings that are fixed when an index is made
     "lang", "max_sentence_words", "hash_seed", "min_similarity", "shingle_size", "min_idf", "max_idf", "antecedents",
     "spot_stop_words", "spot_short_chains", "spot_distance", "spot_chain", "max_document_share", "signature_bits",
-    "bits_per_word", "word_counts", "stop_words",
+    "bits_per_word", "word_counts", "stop_words", "texts",
 )  # fmt: skip
 
 
@@ -251,6 +252,15 @@ max_places_option = option(
     group=CRITERIA,
     shown_default="100",
     help="Ignore sentences found in more documents than this.",
+)
+
+source_words_option = option(
+    "--keep-text/--no-keep-text",
+    default=None,
+    group=OUTPUT,
+    is_common=False,
+    shown_default="in JSON; tables (-o) only with --keep-text",
+    help="Give the words of both sides, a_text and b_text, if the index keeps its texts.",
 )
 
 

@@ -105,7 +105,8 @@ def _use_index(folder: Path, whole: str, part: str, signature: str, search: str)
         index.query(whole)
         arriving = [{"id": f"w{number}", "text": text} for number, text in enumerate(sample_texts()[:3])]
         index.check(arriving[0])
-        for _ in index.watch(arriving):
+        index.query(arriving, align=True).with_texts()
+        for _ in index.watch(arriving, align=True):
             pass
         index.remove(["d0", "d7"])
         index.compact(recount=True)

@@ -25,6 +25,7 @@ from ibidem.cli.options import (
     quiet_option,
     setting_options,
     signature_option,
+    source_words_option,
 )
 from ibidem.cli.signals import SIGNALS, note
 from ibidem.config.settings import INPUT
@@ -42,9 +43,10 @@ from ibidem.errors import SkippedRecordsError
 @option("--replace", is_flag=True, group=INPUT, help="Replace documents whose id is already in the index.")
 @signature_option
 @memory_option
+@source_words_option
 @max_places_option
 @setting_options(
-    "documents", "passages", "index", without=("encoding", "max_places", "families"),
+    "documents", "passages", "alignment", "index", without=("encoding", "max_places", "families", "summaries"),
     also=(*FIRST_SETTINGS, "as_paper", "paper", "workers", "strict"),
 )  # fmt: skip
 @quiet_option
@@ -56,13 +58,15 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     \f
 
     An answer says whether the document is duplicated, names the documents it shares most sentences with, and lists the
-    passages it shares with everything before it. If a record cannot be used, the answer gives the reason ("skipped"). The
+    passages it shares with everything before it, with the words of both sides, if the index keeps its texts, unless
+    --no-keep-text is given. If a record cannot be used, the answer gives the reason ("skipped"). The
     index is created if there is none. Documents are safe on disk after the next commit (--commit-every), and in any case
     when the stream ends or the run is interrupted (Ctrl-C).
 
     To follow a file that grows: tail -f feed.jsonl | ibidem watch news.idx
     """
     settings = given_settings(config_file, flags)
+    with_texts = bool(settings.get("keep_text", True))
     strict = bool(settings.pop("strict", False))  # here: what was read before the record is answered and kept
     if sys.stdin is None:
         raise click.UsageError("standard input is closed; pipe in documents as JSON lines")
@@ -88,7 +92,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
                 return
 
     with _signals_to(stopped) as interrupted, open_index(folder, settings, create=True) as index:
-        tell_of_compiling("watch", quiet)
+        tell_of_compiling("watch", quiet, index.config)
         tell_of_radius(index, quiet)
         if sys.stdin.isatty() and not quiet:
             say(["ibidem: waiting for documents on standard input, one JSON object per line; end with Ctrl-D"])
@@ -97,7 +101,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         with closing(answers) as arrivals:
             for arrival in arrivals:
                 line = line_numbers.popleft()
-                click.echo(arrival_line(arrival, line))  # it flushes: a reader sees the answer at once
+                click.echo(arrival_line(arrival, line, with_texts))  # it flushes: a reader sees the answer at once
                 if arrival.verdict is not None:
                     n_documents += 1
                     n_duplicated += arrival.verdict.duplicated

@@ -33,7 +33,7 @@ _DUPLICATE_SETTINGS = (
 _SENTENCE_TABLES = ("sentence_pairs", "postings")
 _PASSAGE_TABLES = ("families", *_SENTENCE_TABLES)
 _RUN = ("workers", "strict")
-_INDEX_LOOKUP = ("signature_bits", "bits_per_word", "commit_every")
+_INDEX_LOOKUP = ("signature_bits", "bits_per_word", "texts", "commit_every")
 _FIXED = ("lang", "max_sentence_words", "hash_seed", "shingle_size", "min_similarity", *_SIGNATURE_SETTINGS)
 
 
@@ -53,7 +53,9 @@ class Wanted:
                     yield setting
 
 
-_QUERY = Wanted(("documents", "passages", "index"), (*_INDEX_LOOKUP, "same_document", "families"), ("as_paper", "paper", *_RUN))
+_INDEX_STAGES = ("documents", "passages", "alignment", "index")
+_NO_INDEX_SETTINGS = ("families", "summaries")
+_QUERY = Wanted(_INDEX_STAGES, (*_INDEX_LOOKUP, "same_document", *_NO_INDEX_SETTINGS), ("as_paper", "paper", *_RUN))
 FUNCTIONS = {
     "find": Wanted(
         ("documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"), ("summaries",)
@@ -112,12 +114,12 @@ FUNCTIONS = {
     ),
     "words": Wanted(("documents", "sentences"), ("group_field", "time_field", "hash_seed"), _RUN),
     "read": Wanted(("documents",)),
-    "Index": Wanted(("documents", "passages", "index"), ("families",), (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
+    "Index": Wanted(_INDEX_STAGES, _NO_INDEX_SETTINGS, (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
     "Index.query": _QUERY,
     "Index.check": _QUERY,
     "Index.add": Wanted(("documents",), (), ("as_paper", "memory", *_RUN)),
     "Index.info": Wanted(("index",)),
-    "Index.watch": Wanted(("documents", "passages", "index"), ("families",), ("as_paper", "paper", "memory", *_RUN)),
+    "Index.watch": Wanted(_INDEX_STAGES, _NO_INDEX_SETTINGS, ("as_paper", "paper", "memory", *_RUN)),
 }
 FILES = ("api.py", "word_api.py", "formats/reader.py", "index/index.py")
 # Verbs whose overloads say what a call returns take the same settings as a class of keywords.

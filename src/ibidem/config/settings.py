@@ -349,6 +349,9 @@ class IndexConfig:
         at_most=512,
         takes_auto=True,
     )
+    texts: bool = _running(
+        True, "Keep the texts in the index, compressed, to show the words of sources. Fixed when the index is created."
+    )
     search_engine: str = _criterion(
         "overlap",
         "How the index looks up sentences. overlap, inverted and scan: by the words they share; fingerprint: by the same words "

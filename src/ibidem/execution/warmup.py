@@ -33,14 +33,14 @@ _NEEDED = {
     "find": ("sentences", "words", "passages", "alignment", "families"),
     "compare": ("sentences", "alignment"),
     "cluster": ("shingles",),
-    "dedup": ("sentences", "words", "cuts", "shingles"),
+    "dedup": ("sentences", "words", "cuts", "shingles", "passages", "alignment"),
     "tune": ("shingles",),
     "index add": ("sentences", "adding"),
     "index compact": ("adding",),
-    "index query": ("sentences", "searching", "passages"),
-    "index check": ("sentences", "searching"),
-    "watch": ("sentences", "adding", "searching", "passages"),
-    "serve": ("sentences", "searching", "passages"),
+    "index query": ("sentences", "searching", "passages", "alignment"),
+    "index check": ("sentences", "searching", "passages", "alignment"),
+    "watch": ("sentences", "adding", "searching", "passages", "alignment"),
+    "serve": ("sentences", "searching", "passages", "alignment"),
 }
 
 
@@ -64,12 +64,13 @@ def announcement(verb: str, config: Config | None = None) -> str:
 def _missing(verb: str, config: Config) -> list[str]:
     """Return what a verb needs and no earlier run has stored."""
     needed = set(_NEEDED[verb])
-    if verb == "find" and not config.alignment.align:
+    if verb not in ("compare", "serve") and not config.alignment.align:
         needed.discard("alignment")
+        needed -= {"passages"} if verb in ("dedup", "index check") else set()
     if not config.passages.families:
         needed.discard("families")
     if verb == "dedup":
-        needed &= {"shingles"} if config.cleaning.level == "document" else {"sentences", "words", "cuts"}
+        needed = needed & {"shingles"} if config.cleaning.level == "document" else needed - {"shingles"}
     if verb in ("find", "dedup") and config.signatures.signature not in SET_SIGNATURES:
         needed.discard("words")
     return [part for part in _NEEDED[verb] if part in needed and not _is_compiled(part)]

@@ -16,8 +16,8 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.notebook import MOST_ROWS, counted, listed, page
 from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
-from ibidem.config.surface import named
-from ibidem.errors import SettingsError
+from ibidem.config.surface import given, named
+from ibidem.errors import IndexSettingsError, SettingsError
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.comparison import Request, TooManyMatchesError
@@ -28,6 +28,7 @@ from ibidem.index.search import Oldest, longest_promised, radius_note, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.similar_types import find_similar
 from ibidem.index.snapshot import kept_in
+from ibidem.index.source_texts import SourceTexts, with_texts
 from ibidem.index.vocabulary import WordCounts
 from ibidem.model import Skipped
 
@@ -73,40 +74,57 @@ class Verdict:
     sources: tuple[Source, ...]
     is_own_id_known: bool
     _list_hits: Callable[[], tuple[Hit, ...]] = field(repr=False, compare=False)
+    _list_passages: Callable[[], list[dict[str, Any]]] = field(default=list, repr=False, compare=False)
+    _n_chars: int = field(default=0, repr=False, compare=False)
 
     @property
     def hits(self) -> tuple[Hit, ...]:
         """The known sentences with their places; made on first use."""
         return self._list_hits()
 
+    @property
+    def passages(self) -> list[dict[str, Any]]:
+        """The shared passages as records; found on first use, while the index is open. With `align`, edited copies too."""
+        return self._list_passages()
+
+    @property
+    def covered_share(self) -> float:
+        """The share of the document's characters that are in `passages`."""
+        covered = reached = 0
+        for start, end in sorted((passage["a_start"], passage["a_end"]) for passage in self.passages):
+            covered += max(0, end - max(start, reached))
+            reached = max(reached, end)
+        return covered / self._n_chars if self._n_chars else 0.0
+
 
 class QueryResult:
     """What documents share with the index. Iterating gives the hits one by one.
 
     `skipped` lists the records that could not be used, `ids` names the others in order, `notes` say what the search could
-    not do as asked. The tables are made when they are first use, from
-    the last commit at the time of the
-    query.
+    not do as asked. The tables are made when they are first used, from the last commit at the time of the query. `has_texts`
+    says whether the index keeps the texts: then records of passages have them, too.
     """
 
     def __init__(
         self,
         hits: Hits,
-        locate: Callable[[], pa.Table],
+        locate: Callable[[], tuple[pa.Table, SourceTexts]],
         collection: Collection,
         is_known: Sequence[bool],
         skipped: Sequence[Skipped],
         config: Config,
         notes: Sequence[str] = (),
+        has_texts: bool = False,
     ) -> None:
         self.skipped = skipped
         self.notes = notes
+        self.has_texts = has_texts
         self._is_known = is_known
         self.config = config
         self.ids: Sequence[str] = collection.ids.to_pylist()
         self._hits = hits
         self._locate = locate
-        self._first = collection.document_first
+        self._collection, self._first = collection, collection.document_first
         self._counts = collection.n_words >= config.index.min_hit_words
 
     def __iter__(self) -> Iterator[Hit]:
@@ -133,12 +151,38 @@ class QueryResult:
     @cached_property
     def hits(self) -> pa.Table:
         """The hits as an Arrow table in the schema HITS."""
-        return self._hits.table()
+        return self._located_hits[0]
 
     @cached_property
     def passages(self) -> pa.Table:
         """The passages as an Arrow table in the schema PASSAGES."""
+        return self._located[0]
+
+    @cached_property
+    def _located(self) -> tuple[pa.Table, SourceTexts]:
         return self._locate()
+
+    @cached_property
+    def _located_hits(self) -> tuple[pa.Table, SourceTexts]:
+        return self._hits.table()
+
+    def with_texts(self) -> pa.Table:
+        """Return the passages with the columns `a_text` and `b_text`; `b_text` is null where the index has no text."""
+        return self._with_texts
+
+    @cached_property
+    def _with_texts(self) -> pa.Table:
+        passages, texts = self._located
+        return with_texts(passages, texts, texts if self.has_texts else texts.without_any())
+
+    def hits_with_texts(self) -> pa.Table:
+        """Return the hits with the columns `a_text` and `b_text`; `b_text` is null where the index has no text."""
+        return self._hits_with_texts
+
+    @cached_property
+    def _hits_with_texts(self) -> pa.Table:
+        hits, texts = self._located_hits
+        return with_texts(hits, SourceTexts.of(self._collection), texts if self.has_texts else texts.without_any())
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -152,17 +196,25 @@ class QueryResult:
         for document, name, n_sentences in self._hits.sources(self._counts & ~is_common, MOST_SOURCES):
             sources[document].append(Source(name, n_sentences))
         counts = zip(np.diff(first).tolist(), n_known.tolist(), n_common.tolist(), strict=True)
+        n_chars = self._collection.n_chars.tolist()
         return tuple(
             Verdict(
-                self.ids[d], known >= needed, n, known, common, tuple(sources[d]), self._is_known[d], partial(self.hits_of, d)
+                self.ids[d], known >= needed, n, known, common, tuple(sources[d]), self._is_known[d],
+                partial(self.hits_of, d), partial(self.passages_of, d), n_chars[d],
             )
             for d, (n, known, common) in enumerate(counts)
-        )
+        )  # fmt: skip
 
     def hits_of(self, document: int) -> tuple[Hit, ...]:
         """Return the hits of the document with that number."""
         begin, end = self._hit_rows.get(self.ids[document], (0, 0))
         return tuple(_hits_in(self.hits.slice(begin, end - begin)))
+
+    def hit_records_of(self, document: int) -> list[dict[str, Any]]:
+        """Return the hits of the document with that number, as records; with texts if the index keeps them."""
+        begin, end = self._hit_rows.get(self.ids[document], (0, 0))
+        hits = self._hits_with_texts if self.has_texts else self.hits
+        return hits.slice(begin, end - begin).to_pylist()  # type: ignore[no-any-return]
 
     def n_passages_of(self, document: int) -> int:
         """Return how many passages the document with that number has."""
@@ -170,9 +222,10 @@ class QueryResult:
         return end - begin
 
     def passages_of(self, document: int) -> list[dict[str, Any]]:
-        """Return the passages of the document with that number, as records."""
+        """Return the passages of the document with that number, as records; with texts if the index keeps them."""
         begin, end = self._passage_rows.get(self.ids[document], (0, 0))
-        return self.passages.slice(begin, end - begin).to_pylist()  # type: ignore[no-any-return]
+        passages = self._with_texts if self.has_texts else self.passages
+        return passages.slice(begin, end - begin).to_pylist()  # type: ignore[no-any-return]
 
     @cached_property
     def _passage_rows(self) -> dict[str, tuple[int, int]]:
@@ -246,6 +299,7 @@ def answer(
     `known` are the serials of their ids in the index. If several documents have too many hits among one another,
     `TooManyMatchesError` is raised: they must be queried one by one.
     """
+    _check_texts(config, settings)
     request = request_of(config)
     queries = arrivals.queries(counts, settings)
     known_by = queries if settings.elements is None else arrivals.element_queries(counts, settings)
@@ -273,12 +327,20 @@ def answer(
     portions = _in_portions(hits_of, len(queries), not is_own_searched)
     hits = Hits(arrivals, portions, [segment for segment, _ in searched], Selves(same_id, not_before), max_places)
 
-    def locate() -> pa.Table:
+    def locate() -> tuple[pa.Table, SourceTexts]:
         similar = [find_similar(segment, kept, known_by, settings, max_places, run_tasks) for segment, kept in parts]
         among = own is not None
         return locate_passages(arrivals, queries, known_by, similar, counts, settings, config, same_id, among, run_tasks)
 
-    return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config, notes)
+    return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config, notes, settings.texts)
+
+
+def _check_texts(config: Config, settings: SegmentSettings) -> None:
+    """Raise if an alignment is wanted, and the index does not keep the texts."""
+    if config.alignment.align and not settings.texts:
+        message = "alignment needs the texts of documents, which this index does not keep"
+        step = f"Leave out {given('align', True)}, or build the index again, without {given('texts', False)}."
+        raise IndexSettingsError(message, step)
 
 
 def _notes(queries: QueryTypes, request: Request, settings: SegmentSettings) -> list[str]:

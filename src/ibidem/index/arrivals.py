@@ -15,6 +15,7 @@ from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.bits import PLANE_BITS, narrow_bits, sentence_signatures, word_masks
 from ibidem.index.elements import has_key, make_elements
+from ibidem.index.kept_texts import TextColumns, pack_texts
 from ibidem.index.kernels import comparison as kernels
 from ibidem.index.segment import ABSENT, Segment, SegmentSettings, document_columns, frozen
 from ibidem.index.segment_build import ELEMENT_BITS, SentenceColumns, TypeColumns, build_segment
@@ -114,6 +115,10 @@ class Arrivals:
         """The digests of the types."""
         return self.collection.digest[self.types.first_sentence]
 
+    @cached_property
+    def _texts(self) -> TextColumns:
+        return pack_texts(batch.column("text") for batch in self.collection.batches)
+
     def _elements(self, counts: WordCounts, settings: SegmentSettings) -> HashSets:
         """Return what every type is known by."""
         words, first = self._words
@@ -183,4 +188,4 @@ class Arrivals:
         types = TypeColumns(self.digests, words.ids.copy(), first, words.hashes)
         if settings.elements is not None and not has_key(settings.elements):
             types = replace(types, elements=self._elements(counts, settings))
-        return build_segment(documents, sentences, types, counts, settings)
+        return build_segment(documents, sentences, types, counts, settings, self._texts if settings.texts else None)

@@ -28,6 +28,7 @@ from ibidem.index.places import (
     rank_documents,
 )
 from ibidem.index.segment import Segment
+from ibidem.index.source_texts import SourceTexts
 from ibidem.model import HITS
 
 MANY_PLACES, MANY_HITS = 1000, 10_000
@@ -169,13 +170,14 @@ class Hits:
         self._n_dropped[portion.begin : portion.end] = n_places - n_listed
         return places
 
-    def table(self) -> pa.Table:
-        """Return all hits in the schema HITS."""
+    def table(self) -> tuple[pa.Table, SourceTexts]:
+        """Return all hits in the schema HITS, and the texts of the documents in which they are."""
         collection, places = self._collection, self._places
         row, mine = self.of_sentences(np.flatnonzero(self.n_documents))
         document = collection.document[mine].astype(np.int64)
         start, end, inside, name = (np.empty(len(row), np.int64) for _ in range(4))
         names: list[pa.LargeStringArray] = []
+        known: list[tuple[Segment, Numbers]] = []
         n_names = 0
         for number, segment in enumerate(self._segments):
             at = np.flatnonzero(places.part[row] == number)
@@ -185,6 +187,7 @@ class Hits:
             inside[at] = sentence - segment.document_first[other]
             distinct, which = np.unique(other, return_inverse=True)
             names.append(segment.ids(distinct))
+            known.append((segment, distinct))
             name[at] = which + n_names
             n_names += len(distinct)
         all_names = pa.chunked_array(names, pa.large_string()).combine_chunks()
@@ -199,7 +202,7 @@ class Hits:
             pa.array(end),
             pa.array(places.score[row]),
         ]
-        return pa.Table.from_arrays(columns, schema=HITS)
+        return pa.Table.from_arrays(columns, schema=HITS), SourceTexts(collection, np.empty(0, np.int64), known)
 
     def sources(self, counts: NDArray[np.bool_], most: int) -> list[tuple[int, str, int]]:
         """Return for every document the documents with most of its counted sentences: (document, id, sentences), best first."""

@@ -57,7 +57,7 @@ from ibidem.sentences.core import gather
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
 _CHUNKS_IN_MEMORY = 60  # several are built at a time, and each takes several times its text
-_MERGING_BYTES_A_SENTENCE = 600
+_MERGING_BYTES_A_SENTENCE, _WITH_TEXTS = 600, 800
 _FEWEST_SENTENCES, _MOST_SENTENCES = 100_000, 16_000_000
 
 
@@ -124,7 +124,8 @@ class Index:
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
         max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False, skip_same_group: bool = False,
-        signature_bits: int = 64, bits_per_word: int | Literal["auto"] = 3,
+        align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25, signature_bits: int = 64,
+        bits_per_word: int | Literal["auto"] = 3, texts: bool = True,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -189,7 +190,8 @@ class Index:
         html: bool = False, main_content: bool = False, encoding: str = "utf-8",
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
-        max_places: int = 100, skip_same_group: bool = False,
+        max_places: int = 100, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
+        min_aligned_words: int = 25,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -238,7 +240,8 @@ class Index:
         html: bool = False, main_content: bool = False, encoding: str = "utf-8",
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
-        max_places: int = 100, skip_same_group: bool = False,
+        max_places: int = 100, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
+        min_aligned_words: int = 25,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -316,8 +319,9 @@ class Index:
         html: bool = False, main_content: bool = False, encoding: str = "utf-8",
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
-        max_places: int = 100, same_document: bool = False, skip_same_group: bool = False, signature_bits: int = 64,
-        bits_per_word: int | Literal["auto"] = 3,
+        max_places: int = 100, same_document: bool = False, skip_same_group: bool = False, align: bool = False,
+        min_evidence: float = 25.0, min_aligned_words: int = 25, signature_bits: int = 64,
+        bits_per_word: int | Literal["auto"] = 3, texts: bool = True,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -371,7 +375,7 @@ class Index:
     def info(
         self, *,
         # settings of Index.info
-        signature_bits: int = 64, bits_per_word: int | Literal["auto"] = 3,
+        signature_bits: int = 64, bits_per_word: int | Literal["auto"] = 3, texts: bool = True,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -390,7 +394,8 @@ class Index:
     @contextmanager
     def _writer(self, config: Config) -> Iterator[Writer]:
         budget = _budget(config)
-        most = min(max(budget // _MERGING_BYTES_A_SENTENCE, _FEWEST_SENTENCES), _MOST_SENTENCES)
+        n_bytes = _WITH_TEXTS if self._settings.texts else _MERGING_BYTES_A_SENTENCE
+        most = min(max(budget // n_bytes, _FEWEST_SENTENCES), _MOST_SENTENCES)
         with WriterLock(self._catalog.opened) as lock:
             self._check_usable()
             given = given_counts(self._asked, self._stored) if self._catalog.generation() == 0 else None

@@ -44,6 +44,7 @@ def describe(folder: OpenFolder, snapshot: Snapshot, config: Config) -> dict[str
         "segments": len(state.segments),
         "engine": config.index.search_engine,
         "bytes": n_bytes,
+        "text_bytes": sum(part.segment.n_text_bytes for part in snapshot.parts),
         "bytes_per_sentence": round(n_bytes / n_sentences, 1) if n_sentences else 0.0,
         "word_counts": {
             "version": snapshot.counts.version,

@@ -19,17 +19,21 @@ from ibidem.columns.ragged import ranges
 from ibidem.columns.rows import Pairing, Rows, rows_of
 from ibidem.config import Config, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
+from ibidem.index.aligned_passages import align_known
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.elements import has_key
 from ibidem.index.kernels import places as kernels
 from ibidem.index.places import Numbers
 from ibidem.index.segment import Segment, SegmentSettings, strings
 from ibidem.index.similar_types import Similar, matches_among
+from ibidem.index.source_texts import SourceTexts
 from ibidem.index.vocabulary import WordCounts
+from ibidem.index.word_pairs import documents_by_pairs
 from ibidem.matches import Cells, TypeSets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
-from ibidem.passages import Meeting, find_in
+from ibidem.passages import Meeting, PassageRows, find_in
 from ibidem.passages.grams import hot_flags
+from ibidem.passages.kernels.chains import A_FIRST, B_FIRST
 from ibidem.passages.tables import passages_table
 
 _UNMATCHED = np.uint64(1 << 62)
@@ -61,8 +65,10 @@ def locate_passages(
     own_serials: Numbers,
     among_themselves: bool,
     run_tasks: RunTasks = in_turn,
-) -> pa.Table:
+) -> tuple[pa.Table, SourceTexts]:
     """Return the passages that arrivals share with documents of the index, in the schema PASSAGES; arrivals are side a.
+
+    With them come the texts of the documents that they name.
 
     `queries` are their types by words, `known_by` by what the index's signature knows them by, which may be the same.
 
@@ -74,11 +80,18 @@ def locate_passages(
     """
     limits = passage_limits(config)
     collection = arrivals.collection
+    order = np.arange(collection.n_documents)[::-1] if among_themselves else np.arange(collection.n_documents)
     n_places = _places_before(arrivals, queries, similar, among_themselves)
     anchors = _anchor_types(arrivals, n_places, known_by.sizes > 0, config)
-    if not anchors.any() and not among_themselves:
-        return PASSAGES.empty_table()
-    documents = [_documents_of(part, anchors) for part in similar]
+    earlier = np.empty((0, 2), np.int64)
+    led_to = [earlier for _ in similar]
+    is_aligned = config.alignment.align and settings.texts
+    if is_aligned:
+        parts = [(part.segment, part.kept) for part in similar]
+        led_to, earlier = documents_by_pairs(arrivals, queries, parts, counts, limits.max_places, among_themselves)
+    if not anchors.any() and not among_themselves and not any(map(len, led_to)):
+        return PASSAGES.empty_table(), SourceTexts(collection, order[:0])
+    documents = [np.union1d(_documents_of(part, anchors), pairs[:, 1]) for part, pairs in zip(similar, led_to, strict=True)]
     similar = [
         matches_among(part, mine, known_by, settings, limits.max_places, run_tasks)
         for part, mine in zip(similar, documents, strict=True)
@@ -90,7 +103,6 @@ def locate_passages(
     for part, chosen in zip(similar, documents, strict=True):
         mine, of_match = of_match[: len(part.matches)], of_match[len(part.matches) :]
         known.append(_trimmed(part, chosen, mine))
-    order = np.arange(collection.n_documents)[::-1] if among_themselves else np.arange(collection.n_documents)
     mine = ranges(collection.document_first[order], np.diff(collection.document_first)[order])
     my_types = number[arrivals.types.of_sentence[mine]]
     small, types = _small_collection(collection, order, my_types, mine, known, config.passages.skip_same_group)
@@ -109,7 +121,7 @@ def locate_passages(
         group_numbers = np.where(is_known, 0, -1).astype(np.int32)  # documents of the index are not compared with one another
     else:
         side = is_known.astype(np.int8)
-    pairs = Pairing(limits.same_document and among_themselves, side, group_numbers)
+    pairing = Pairing(limits.same_document and among_themselves, side, group_numbers)
     # A class is hot if all its sentences among the arrivals are.
     fewest = np.full(len(digests), np.iinfo(np.int64).max)
     np.minimum.at(fewest, classes[types[: len(mine)]], n_places[mine])
@@ -124,10 +136,15 @@ def locate_passages(
         limit = (0, 1) if by_key else settings.min_similarity.as_integer_ratio()
         cells = Cells(types[rows.sentence].astype(np.int32), sets, limit)
     # Places are counted in the index: only some of them are here, and are not counted.
-    found = find_in(Meeting(small, rows, cells, pairs, hot, is_cold), replace(limits, max_places=10**9), run_tasks)
-    table = passages_table(found.passages, rows, small, limits.min_sentences, run_tasks)
+    found = find_in(Meeting(small, rows, cells, pairing, hot, is_cold), replace(limits, max_places=10**9), run_tasks)
     serials = np.concatenate([own_serials[order], *(part.segment.serials[part.documents] for part in known)])
-    return _admissible(table, small, serials, config)
+    texts = SourceTexts(collection, order, [(part.segment, part.documents) for part in known])
+    admitted = [part.chosen(_is_admitted(_documents_in(part, rows), small, serials, config)) for part in found.passages]
+    if is_aligned:
+        pairs = _numbered_pairs(led_to, earlier, order, documents)
+        pairs = pairs[_is_admitted(pairs, small, serials, config)]
+        return align_known(admitted, rows, small, texts, pairs, config, run_tasks), texts
+    return passages_table(admitted, rows, small, limits.min_sentences, run_tasks), texts
 
 
 def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], among_themselves: bool) -> Numbers:
@@ -179,7 +196,7 @@ def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
     begins, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
     element_sizes = segment.elements.sizes
     kernels.trim_documents(documents, segment.document_first, segment.types, element_sizes, matched, begins, ends)
-    size = ends - begins
+    size = np.maximum(ends - begins, 0)  # documents that only pairs of words lead to may have no match
     sentences = ranges(begins, size)
     types = segment.types[sentences].astype(np.int64)
     names = np.full(len(types), -1, np.int64)
@@ -294,12 +311,27 @@ def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_ty
     return TypeSets(start, size, np.concatenate(values), np.empty(0, np.uint64), 0, 0)
 
 
-def _admissible(table: pa.Table, small: Collection, serials: Numbers, config: Config) -> pa.Table:
-    """Leave out what a document shares with itself in the index, and pairs of one group if they are not wanted."""
-    if table.num_rows == 0:
-        return table
-    a, b = (np.concatenate([chunk.indices.to_numpy() for chunk in table.column(side).chunks]) for side in ("a_id", "b_id"))
-    keep = (a < small.n_input) & ((serials[a] != serials[b]) | (serials[a] < 0) | (a == b))
+def _numbered_pairs(led_to: Sequence[Numbers], earlier: Numbers, order: Numbers, documents: Sequence[Numbers]) -> Numbers:
+    """Return pairs of documents by their numbers in the small collection: arrivals in that order, then known documents."""
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    pairs = [place[earlier]]
+    first = len(order)
+    for rows, known in zip(led_to, documents, strict=True):
+        pairs.append(np.stack([place[rows[:, 0]], np.searchsorted(known, rows[:, 1]) + first], axis=1))
+        first += len(known)
+    return np.concatenate(pairs)
+
+
+def _documents_in(passages: PassageRows, rows: Rows) -> Numbers:
+    """Return the documents of passages, a and b."""
+    return rows.document[passages.table[:, [A_FIRST, B_FIRST]]].astype(np.int64)
+
+
+def _is_admitted(pairs: Numbers, small: Collection, serials: Numbers, config: Config) -> NDArray[np.bool_]:
+    """Return which pairs are not of a document and itself in the index, nor of one group if such are not wanted."""
+    a, b = pairs.T
+    keep: NDArray[np.bool_] = (a < small.n_input) & ((serials[a] != serials[b]) | (serials[a] < 0) | (a == b))
     if config.passages.skip_same_group:
         keep &= (a == b) | (small.group_numbers[a] != small.group_numbers[b]) | (small.group_numbers[a] < 0)
-    return table if keep.all() else table.filter(pa.array(keep))
+    return keep

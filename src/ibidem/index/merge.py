@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.sets import HashSets
 from ibidem.index.elements import has_key
+from ibidem.index.kept_texts import merge_texts
 from ibidem.index.segment import DocumentColumns, Segment, SegmentSettings, document_columns
 from ibidem.index.segment_build import SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
@@ -73,7 +74,8 @@ def merge_segments(
 ) -> Segment:
     """Return one segment with the kept documents of all, in order; `kept` is per document of each segment."""
     documents, sentences, types = columns_of(segments, kept, settings.elements is not None and not has_key(settings.elements))
-    return build_segment(documents, sentences, types, counts, settings)
+    texts = merge_texts([(segment.texts, np.flatnonzero(keep)) for segment, keep in zip(segments, kept, strict=True)])
+    return build_segment(documents, sentences, types, counts, settings, texts)
 
 
 def columns_of(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.texts import text_buffers
 from ibidem.config import SignaturesConfig
+from ibidem.index.kept_texts import TextColumns
 from ibidem.index.kernels import segment as kernels
 from ibidem.signatures.sentence_types import NO_WORDS
 
@@ -54,6 +55,7 @@ class SegmentSettings:
 
     Sentences are known by their words, where `exact` by these in their order; or by `elements`, the settings of the signature
     that makes them of the words. `stops` are the hashes of words that do not count, `element_stops` those for the signature.
+    `texts`: the texts are kept.
     """
 
     signature_bits: int
@@ -64,6 +66,7 @@ class SegmentSettings:
     elements: SignaturesConfig | None = None
     stops: NDArray[np.uint64] = field(default_factory=lambda: NO_WORDS, compare=False)
     element_stops: NDArray[np.uint64] = field(default_factory=lambda: NO_WORDS, compare=False)
+    texts: bool = False
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,8 @@ class Segment(DocumentColumns):
 
     Columns that are ABSENT are those of other indexes: signatures that make elements of words have some, bit signatures of
     more than 64 bits one. Then `signatures` have as many bits as the other searches take, and `wide_signatures` contain the
-    planes, one after the other. Segments that an earlier version wrote have no `text_digests`, nor their documents.
+    planes, one after the other. Segments that an earlier version wrote have no `text_digests`, nor their documents. Where
+    texts are kept, there are the columns of `TextColumns`, and by rising key the pairs of words of types (`word_pairs.py`).
     """
 
     document_first: NDArray[np.int64]
@@ -208,6 +212,13 @@ class Segment(DocumentColumns):
     element_signatures: NDArray[np.uint64] = ABSENT
     element_sizes: NDArray[np.uint8] = ABSENT
     wide_signatures: NDArray[np.uint64] = ABSENT
+    pair_keys: NDArray[np.uint32] = ABSENT
+    pair_types: NDArray[np.uint32] = ABSENT
+    text_sizes: NDArray[np.int64] = ABSENT
+    text_documents: NDArray[np.int64] = ABSENT
+    text_first: NDArray[np.int64] = ABSENT
+    text_checks: NDArray[np.uint32] = ABSENT
+    text_bytes: NDArray[np.uint8] = ABSENT
 
     @property
     def n_documents(self) -> int:
@@ -248,6 +259,20 @@ class Segment(DocumentColumns):
         if self.text_digests is None or self.documents_by_text is None:
             return text_order(self.document_first, self.types, self.digests)
         return TextOrder(self.text_digests, self.documents_by_text)
+
+    @cached_property
+    def texts(self) -> TextColumns | None:
+        """The texts of the documents, if they are kept."""
+        if self.text_sizes is ABSENT:
+            return None
+        columns = (self.text_sizes, self.text_documents, self.text_first, self.text_checks, self.text_bytes)
+        return TextColumns(*columns)
+
+    @property
+    def n_text_bytes(self) -> int:
+        """Number of bytes that are there because texts are kept: the texts, and pairs of words."""
+        kept = () if self.texts is None else self.texts.arrays().values()
+        return sum(column.nbytes for column in (*kept, self.pair_keys, self.pair_types) if column is not ABSENT)
 
     def bit_signatures(self, n_planes: int) -> NDArray[np.uint64]:
         """Return the bit signatures of all types as `bits` takes them, so many planes of 64 bits."""

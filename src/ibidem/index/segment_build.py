@@ -14,14 +14,19 @@ from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.index.bits import PLANE_BITS, build_tables, narrow_bits, sentence_signatures, word_masks
 from ibidem.index.elements import has_key, make_elements
+from ibidem.index.kept_texts import TextColumns
 from ibidem.index.kernels import segment as kernels
+from ibidem.index.kernels.word_pairs import list_pairs
 from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen, text_order
 from ibidem.index.vocabulary import WordCounts
 from ibidem.signatures import TypeTokens
 from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
+COMMON_SHARE = 0.1  # words in a larger share of the documents do not count in pairs of words
+MOST_PAIRED_WORDS = 24  # of a sentence
 ELEMENT_BITS = (64, 2)  # of the sketch of a type's elements, and those that each sets
 _MOST_BYTES = 1 << 32
+_HALF = np.uint64(32)
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,12 @@ class TypeColumns:
 
 
 def build_segment(
-    documents: DocumentColumns, sentences: SentenceColumns, types: TypeColumns, counts: WordCounts, settings: SegmentSettings
+    documents: DocumentColumns,
+    sentences: SentenceColumns,
+    types: TypeColumns,
+    counts: WordCounts,
+    settings: SegmentSettings,
+    texts: TextColumns | None = None,
 ) -> Segment:
     """Return the segment of these documents. `types.words` is consumed."""
     # Texts that come together share words: in the order of arrival, what is looked up together is stored together.
@@ -79,8 +89,9 @@ def build_segment(
     columns |= {"wide_signatures": planes.reshape(-1)} if planes.ndim > 1 else {}
     tables = build_tables(planes, settings.signature_bits)
     columns |= {"bit_rows": tables.rows, "bit_starts": tables.starts}
-    texts = text_order(sentences.document_first, sentence_types, digests)
-    columns |= {"text_digests": texts.digests, "documents_by_text": texts.documents}
+    in_order = text_order(sentences.document_first, sentence_types, digests)
+    columns |= {"text_digests": in_order.digests, "documents_by_text": in_order.documents}
+    columns |= {} if texts is None else texts.arrays()
     return Segment(**{name: frozen(column) for name, column in columns.items()})
 
 
@@ -150,6 +161,12 @@ def _types_and_words(
         masks = word_masks(hashes, n_bits, per_word)
         masks[:, is_stop] = 0
         wide = {"wide_signatures": sentence_signatures(masks, types.words, types.first)[:, order]}
+    pairs = {}
+    if settings.texts:  # pairs of words lead to documents that are aligned
+        pair_keys, pair_types = pairs_of_words(types.words, types.first, order, hashes, common_in_pairs(hashes, counts))
+        packed = pair_keys.astype(np.uint64) << _HALF | pair_types  # sorted as one number, which is faster
+        packed.sort()
+        pairs = {"pair_keys": (packed >> _HALF).astype(np.uint32), "pair_types": packed.astype(np.uint32)}
     keys = np.empty(n_types, np.uint64)
     is_common = is_stop | np.isin(hashes, counts.common_hashes(settings.max_document_share))
     kernels.fingerprint_types(types.words, types.first, order, hashes, is_common, keys)
@@ -158,6 +175,7 @@ def _types_and_words(
     return (
         lists
         | wide
+        | pairs
         | {
             "postings": postings,
             "posting_first": posting_first,
@@ -170,6 +188,30 @@ def _types_and_words(
             "fingerprint_types": by_key.astype(np.uint32),
         }
     )
+
+
+def common_in_pairs(hashes: NDArray[np.uint64], counts: WordCounts) -> NDArray[np.bool_]:
+    """Return which words are too common to count in pairs of words."""
+    return np.isin(hashes, counts.common_hashes(COMMON_SHARE))
+
+
+def pairs_of_words(
+    words: NDArray[np.int32],
+    first: NDArray[np.int64],
+    order: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    is_common: NDArray[np.bool_],
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the keys of one in eight pairs of words of every type, and the numbers of the types, in the given order.
+
+    Equal words of a type are adjacent.
+    """
+    scratch = np.empty(int(np.diff(first).max(initial=0)), np.uint64)
+    given = words, first, order, hashes, is_common, MOST_PAIRED_WORDS, scratch
+    n = list_pairs(*given, False, np.empty(0, np.uint32), np.empty(0, np.uint32))
+    keys, types = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    list_pairs(*given, True, keys, types)
+    return keys, types
 
 
 def _postings(

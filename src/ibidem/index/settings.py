@@ -24,7 +24,7 @@ from ibidem.signatures.spotsigs import n_frequent
 
 FIXED = (
     "lang", "max_sentence_words", "hash_seed", "signature", "min_similarity", "max_document_share", "signature_bits",
-    "bits_per_word", "word_counts", "stop_words",
+    "bits_per_word", "word_counts", "stop_words", "texts",
 )  # fmt: skip
 # Other settings that a signature depends on: an index stores them, too.
 _OF_SIGNATURE = {
@@ -34,7 +34,7 @@ _OF_SIGNATURE = {
     "spotsigs": ("antecedents", "spot_stop_words", "spot_short_chains", "spot_distance", "spot_chain"),
 }
 # Of indexes made before this setting existed, or without it.
-_BEFORE = {"hash_seed": 0, "word_counts": NO_WORDS, "stop_words": NO_WORDS}
+_BEFORE = {"hash_seed": 0, "word_counts": NO_WORDS, "stop_words": NO_WORDS, "texts": False}
 _NOT_CHOSEN = (("signature", "auto"), ("hash_seed", DRAWN), ("bits_per_word", AUTO), ("bits_per_word", "auto"))
 _MADE_BY = {"splitter_version": SPLITTER_VERSION, "seed": int(SEED)}
 _CHECKSUM = "sha256:"
@@ -165,7 +165,7 @@ def segment_settings(config: Config) -> SegmentSettings:
     index, share = config.index, config.signatures.max_document_share
     per_word = index.bits_per_word or 1  # as long as nothing has decided, there is nothing to search
     stops = stop_hashes(config, "words"), stop_hashes(config, name)
-    return SegmentSettings(index.signature_bits, per_word, share, limit, name == "exact", elements, *stops)
+    return SegmentSettings(index.signature_bits, per_word, share, limit, name == "exact", elements, *stops, index.texts)
 
 
 def _value(config: Config, name: str) -> Any:

@@ -27,6 +27,10 @@ class PassageRows:
     def __len__(self) -> int:
         return len(self.table)
 
+    def chosen(self, is_chosen: NDArray[np.bool_]) -> PassageRows:
+        """Return some of the passages."""
+        return self if is_chosen.all() else PassageRows(self.table[is_chosen], self.similarity[is_chosen])
+
 
 def split_diagonals(diagonals: NDArray[np.int32], cells: Cells) -> NDArray[np.int32]:
     """Return the diagonals split where cells do not match: a class may be a chain whose ends have nothing in common."""

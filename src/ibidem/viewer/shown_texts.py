@@ -81,10 +81,17 @@ def mark_changes(passages: Sequence[dict[str, Any]], text_a: str, text_b: str) -
         room -= len(a) + len(b)
         if room < 0:
             continue
-        for difference in word_differences(a, b):
-            if difference.operation != "equal":
-                _append(passage["a_changes"], passage["a_start"], difference.a_start, difference.a_end, a)
-                _append(passage["b_changes"], passage["b_start"], difference.b_start, difference.b_end, b)
+        passage["a_changes"], passage["b_changes"] = changes_of(a, b, passage["a_start"], passage["b_start"])
+
+
+def changes_of(a: str, b: str, a_origin: int = 0, b_origin: int = 0) -> tuple[Places, Places]:
+    """Return the places of differing words in both texts, counted from where the texts begin."""
+    places: tuple[Places, Places] = [], []
+    for difference in word_differences(a, b):
+        if difference.operation != "equal":
+            _append(places[0], a_origin, difference.a_start, difference.a_end, a)
+            _append(places[1], b_origin, difference.b_start, difference.b_end, b)
+    return places
 
 
 def _append(places: Places, origin: int, start: int, end: int, text: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import ibidem
 from ibidem.viewer.server import index_shapes, text_check
+from tests.test_index_alignment import EDITED, TEXT
 from tests.texts import text
 from tests.viewer.server.conftest import RECORDS, AppMaker, write_lines
 from tests.viewer.server.expected import expect, expect_error
@@ -188,3 +189,26 @@ def test_many_sources_are_capped_and_counted(app_over: AppMaker, tmp_path: Path,
     assert (len(found["sources"]), found["n_sources"]) == (5, 20)
     assert (len(found["passages"]), found["n_passages"]) == (5, 20)
     assert {passage["source"] for passage in found["passages"]} == {0, 1, 2, 3, 4}
+
+
+def test_the_words_of_sources_are_shown_and_edited_copies_are_found(app_over: AppMaker, tmp_path: Path) -> None:
+    with ibidem.Index(tmp_path / "texts.idx") as index:
+        index.add([{"id": "source", "text": TEXT}])
+    client = app_over(tmp_path / "texts.idx")
+    plain = checked(client, text=EDITED)
+    found: dict[str, Any] = expect(index_shapes.Check, client.post(CHECK, params={"align": True}, json={"text": EDITED}))
+    assert found["covered_share"] > plain["covered_share"] > 0
+    (passage,) = found["passages"]
+    assert passage["b_text"] == TEXT[passage["b_start"] : passage["b_end"]]
+    assert "calmed" in " ".join(EDITED[start:end] for start, end in passage["a_changes"])
+    assert "fallen" in " ".join(passage["b_text"][start:end] for start, end in passage["b_changes"])
+    (quote,) = plain["passages"]
+    assert quote["b_text"] == "Two ferries stayed in port over night, and nobody was hurt."
+
+
+def test_an_index_without_texts_shows_none(tmp_path: Path, app_over: AppMaker) -> None:
+    with ibidem.Index(tmp_path / "bare.idx", texts=False) as index:
+        index.add(RECORDS)
+    client = app_over(tmp_path / "bare.idx")
+    found: dict[str, Any] = expect(index_shapes.Check, client.post(CHECK, params={"align": True}, json={"text": NEW}))
+    assert [passage["b_text"] for passage in found["passages"]] == [None] * 3

@@ -93,12 +93,12 @@
     }
 
     checkText(text) {
-      return asked("check", sent("POST", { text }));
+      return asked(`check${query({ align: true })}`, sent("POST", { text }));
     }
 
     checkFile(file) {
       const type = /\.html?$/i.test(file.name) ? "text/html" : "text/plain";
-      return asked(`check${query({ name: file.name })}`, { method: "POST", headers: { "Content-Type": type }, body: file });
+      return asked(`check${query({ name: file.name, align: true })}`, { method: "POST", headers: { "Content-Type": type }, body: file });
     }
 
     add(id, text) {

@@ -19,7 +19,10 @@
     return ` ${many(nCommon, "sentence")} ${nCommon === 1 ? "is too common to count" : "are too common to count"}.`;
   }
 
-  // The index knows only sentences; the served results may have the whole document.
+  const sourceWords = (passage) =>
+    h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(passage.b_text, passage.b_changes));
+
+  // The index shows the words of a passage; the served results may have the whole document.
   const hasDocument = (one) => !ibidem.isMissing(one.document);
   const documentLink = (one) =>
     hasDocument(one) && ibidem.link(`#document=${one.document}`, "read it", ibidem.hidden(`: ${ibidem.named(one)}`));
@@ -90,6 +93,7 @@
           ),
         ),
       );
+      put(words);
       put(
         detail,
         chosen === null
@@ -98,6 +102,7 @@
       );
     };
     const detail = h("p", { class: "detail", role: "status" });
+    const words = h("div", { class: "variant" });
     const tell = (passage) => {
       const found = passages.find((each) => each.number === passage);
       const from = sources[found.source];
@@ -109,6 +114,7 @@
         from ? (hasDocument(from) ? ibidem.link(`#document=${from.document}`, ibidem.name(from)) : ibidem.name(from)) : "–",
         ` at characters ${number(found.b_start)}–${number(found.b_end)}.`,
       );
+      put(words, found.b_text ? sourceWords(found) : null);
     };
     const [headline, figures] = verdictWords(answer);
     draw();
@@ -124,6 +130,7 @@
         verdict.is_own_id_known && " The index already has a document with this id.",
       ),
       detail,
+      words,
       h(
         "div",
         { class: "document" },

@@ -174,7 +174,8 @@ class Adder:
         try:
             if document.id in self._index:
                 raise KnownIdError(f"the index already has a document with the id {document.id!r}", "Send it under another id.")
-            (arrival,) = self._index.watch([document], html=False, main_content=False)
+            align = self._index.config.index.texts  # as the page does when it checks a text
+            (arrival,) = self._index.watch([document], html=False, main_content=False, align=align)
             if arrival.verdict is None:
                 raise invalid(arrival.skipped.reason if arrival.skipped else "the document cannot be added")
             verdict, passages = arrival.verdict, arrival.passages

@@ -54,7 +54,7 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
         """Check a text against the index: which parts are known, and where they appear. Nothing is stored.
 
         Send the text as JSON, or directly as text/plain or text/html; `name` is then the file name. For HTML, offsets refer to
-        the extracted text.
+        the extracted text. With `align`, edited copies are found too, if the index keeps its texts.
         """
         index, sides_of = _index_of(served), served.views.sides_by_id
         sent = await read_body(request)
@@ -62,7 +62,8 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
         def work() -> JsonAnswer:
             body = _check_of(sent, index.config.documents.main_content)
             _check_fields(body)
-            return JsonAnswer(check_text(index, body.text, body.id, parameters.name or None, body.time, body.group, sides_of))
+            document = Document(body.id or "", body.text, body.time, body.group)
+            return JsonAnswer(check_text(index, document, parameters.name or None, sides_of, parameters.align))
 
         return await run(work)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ibidem.viewer.server.shapes import Direction, Kind, Page, Shade, Shape, Share, Text, Time
+from ibidem.viewer.server.shapes import Direction, Kind, Page, Shade, Shape, Share, Spans, Text, Time
 
 
 class CheckBody(Shape):
@@ -36,7 +36,11 @@ class CheckVerdict(Shape):
 
 
 class CheckPassage(Shape):
-    """A passage of the checked text (a) and its place in a source (b); `source` is a position in `sources`."""
+    """A passage of the checked text (a) and its place in a source (b); `source` is a position in `sources`.
+
+    `b_text` are the words of the source, if the index keeps its texts; of very much text, not all is sent. The changes are the
+    words that differ: in a from the beginning of the checked text, in b from that of `b_text`.
+    """
 
     number: int
     a_start: int
@@ -48,6 +52,9 @@ class CheckPassage(Shape):
     similarity: Share
     kind: Kind
     direction: Direction
+    b_text: str | None
+    a_changes: Spans
+    b_changes: Spans
 
 
 class CheckSource(Shape):

@@ -87,6 +87,7 @@ class ArrivalParameters(Parameters):
 
 
 class UploadParameters(Parameters):
-    """The file name of an upload."""
+    """The file name of an upload, and whether edited copies are looked for, for which the index must keep its texts."""
 
     name: Annotated[str | None, Field(max_length=1000)] = None
+    align: bool = False

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ibidem.errors import InputError, UsageError
@@ -25,7 +26,7 @@ from ibidem.viewer.store_cache import open_views
 
 _NO_ITEMS: dict[str, Any] = {"items": [], "total": 0, "next": None}
 _COUNTED = ("passages", "pairs", "families", "repeats", "reusing_documents", "skipped")
-_WHY = "an index stores neither passages nor texts; serve a results folder of ibidem find to see them"
+_WHY = "an index stores no passages; serve a results folder of ibidem find to see them"
 _OF_INDEX, _OF_RESULT = CATALOG_FILE, "run.json"
 
 
@@ -103,7 +104,11 @@ def open_served(
 
 def warm_up(index: Index) -> None:
     """Compile or load the kernels of a search, so that no request has to wait for them."""
-    index.query(Document("ibidem", "One short text, so that everything is ready. It is compared and then forgotten."))
+    text = "One short text, so that everything is ready. It is compared with all the others there are, and then forgotten."
+    index.query(Document("ibidem", text))
+    with suppress(OSError), TemporaryDirectory() as folder, Index(folder, workers=1) as own:
+        own.add([Document("ibidem", text)])
+        own.query(Document("again", text), align=True)
 
 
 def _open_index(path: Path) -> Index:
@@ -126,7 +131,7 @@ class IndexViews:
         """Do nothing: whoever opened the index closes it."""
 
     def sides_by_id(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """Return nothing: an index stores neither titles nor texts."""
+        """Return nothing: an index stores no titles."""
         return {}
 
     def summary(self) -> dict[str, Any]:

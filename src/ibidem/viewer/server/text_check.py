@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,29 +14,32 @@ import numpy as np
 from ibidem.index.answers import QueryResult, Verdict
 from ibidem.index.index import Index
 from ibidem.model import Document
+from ibidem.viewer.shown_texts import changes_of
 
 MOST_SOURCES = 200
 NO_NAME = "checked text"
 _EXCERPT_CHARS = 200
 _MOST_PASSAGES = 2_000
+_MOST_SHOWN_CHARS, _MOST_COMPARED_CHARS = 1_000_000, 150_000
 
 
 def check_text(
     index: Index,
-    text: str,
-    doc_id: str | None,
+    document: Document,
     name: str | None,
-    time: str | None,
-    group: str | None,
     sides_of: Callable[[list[str]], dict[str, dict[str, Any]]],
+    align: bool = False,
 ) -> Any:
-    """Look a text up. Without an id it is compared with everything, and called `name`.
+    """Look a text up. If its id is empty, it is compared with everything, and called `name`.
 
-    `sides_of` gives details of documents by id, as far as they are known.
+    `sides_of` gives details of documents by id, as far as they are known. With `align`, edited copies are found too, if the
+    index keeps its texts.
     """
+    doc_id, text, time, group = document.id, document.text, document.time, document.group
     # An id that no document has: the index does not compare a document with its own id.
     asked = doc_id or f"{NO_NAME} {secrets.token_hex(16)}"
-    result = index.query(Document(asked, text, time, group), html=False, main_content=False)
+    align = align and index.config.index.texts
+    result = index.query(replace(document, id=asked), html=False, main_content=False, align=align)
     verdict, passages = result.verdicts[0], sorted(result.passages_of(0), key=lambda passage: passage["a_start"])
     shown = doc_id or name or NO_NAME
     sources = _rank_sources(verdict, passages, len(text))
@@ -65,7 +69,7 @@ def check_text(
         },
         "passages": [
             {"number": number, "source": number_of[passage["b_id"]], **_without_ids(passage)}
-            for number, passage in enumerate(listed, 1)
+            for number, passage in enumerate(_with_words(listed), 1)
         ],
         "n_passages": len(passages),
         "sources": [{**source, **sides.get(source["id"], unknown)} for source in sources[:MOST_SOURCES]],
@@ -134,6 +138,20 @@ def _shades(result: QueryResult) -> list[dict[str, int]]:
     ]
 
 
+def _with_words(passages: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield passages with the words of their source and where they differ, as long as there is not too much text."""
+    n_shown = n_compared = 0
+    for passage in passages:
+        mine, other = passage.get("a_text") or "", passage.get("b_text")
+        n_shown += len(other or "")
+        n_compared += len(mine) + len(other or "") if passage["kind"] != "exact" else 0
+        changes: tuple[Any, Any] = [], []
+        if other is not None and mine != other and passage["kind"] != "exact" and n_compared <= _MOST_COMPARED_CHARS:
+            changes = changes_of(mine, other, passage["a_start"])
+        shown = other if n_shown <= _MOST_SHOWN_CHARS else None
+        yield {**passage, "b_text": shown, "a_changes": changes[0], "b_changes": changes[1]}
+
+
 def _without_ids(passage: dict[str, Any]) -> dict[str, Any]:
-    left_out = ("a_id", "b_id", "a_sentence", "b_sentence")
+    left_out = ("a_id", "b_id", "a_sentence", "b_sentence", "a_text")
     return {name: value for name, value in passage.items() if name not in left_out}

@@ -1,0 +1,113 @@
+"""Passages of an index refined word by word, from the texts that it keeps.
+
+Passages found by sentences are extended by equal words, and the two documents of each are aligned as a whole, as `compare`
+does. What is reported for two documents depends on these two alone: it does not matter when they came, and what with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.alignment.places import aligned_table
+from ibidem.alignment.refinement import align_documents
+from ibidem.columns.collection import Collection
+from ibidem.columns.ragged import ranges, starts_of
+from ibidem.columns.rows import Rows
+from ibidem.config import Config, passage_limits
+from ibidem.execution.tasks import RunTasks
+from ibidem.index.segment import strings
+from ibidem.index.source_texts import Numbers, SourceTexts, bytes_of_chars, joined_texts
+from ibidem.passages import PassageRows
+from ibidem.passages.kernels.chains import A_FIRST, B_FIRST
+from ibidem.passages.tables import in_reading_order, passages_table
+
+
+def align_known(
+    passages: list[PassageRows], rows: Rows, small: Collection, texts: SourceTexts, pairs: Numbers, config: Config,
+    run_tasks: RunTasks,
+) -> pa.Table:  # fmt: skip
+    """Return passages in the schema PASSAGES: those found, extended word by word, and those that aligned words show.
+
+    Documents that share a passage are aligned, and others that are given as `pairs`. Where a text is not there, passages stay
+    as they are.
+    """
+    has_text = texts.has()
+    stay, moved = [], []
+    together = [pairs[has_text[pairs].all(axis=1)]]
+    for part in passages:
+        documents = rows.document[part.table[:, [A_FIRST, B_FIRST]]].astype(np.int64)
+        is_moved = np.asarray(has_text[documents].all(axis=1), np.bool_)
+        stay.append(part.chosen(~is_moved))
+        moved.append(part.chosen(is_moved))
+        together.append(documents[is_moved])
+    known = np.unique(np.concatenate(together), axis=0)
+    whole = _whole_texts(small, texts, np.unique(known))
+    assert rows.position is not None
+    in_whole = replace(rows, sentence=(whole.document_first[rows.document] + rows.position).astype(np.int32))
+    moved, aligned = align_documents(moved, in_whole, whole, known[known[:, 0] != known[:, 1]], config, run_tasks)
+    min_sentences = passage_limits(config).min_sentences
+    found = passages_table([*stay, *moved], rows, small, min_sentences, run_tasks)
+    return in_reading_order([found, aligned_table(aligned, whole, min_sentences)])
+
+
+def _whole_texts(small: Collection, texts: SourceTexts, chosen: Numbers) -> Collection:
+    """Return the documents of a small collection, some of them with their texts and all sentences, the others with neither.
+
+    Words are hashed as in `compare`, whatever the seed of the index.
+    """
+    n_arrivals = len(texts.arrivals)
+    size, n_words, starts, ends, of_arrivals = _sentences_of(texts, chosen)
+    contents = texts.read(chosen)
+    start_byte, end_byte = np.empty(len(starts), np.uint32), np.empty(len(starts), np.uint32)
+    first = starts_of(size)
+    for k, (number, text) in enumerate(zip(chosen.tolist(), contents, strict=True)):
+        own = slice(first[k], first[k + 1])
+        if number < n_arrivals:
+            continue
+        n_chars = int(small.n_chars[number])
+        start_byte[own] = bytes_of_chars(text, starts[own], n_chars)
+        end_byte[own] = bytes_of_chars(text, ends[own], n_chars)
+    n_mine = len(of_arrivals)
+    start_byte[:n_mine], end_byte[:n_mine] = texts.collection.start_byte[of_arrivals], texts.collection.end_byte[of_arrivals]
+    sizes = np.zeros(small.n_documents, np.int64)
+    of_texts = np.zeros(small.n_documents, np.int64)
+    text_first, data = joined_texts(contents)
+    sizes[chosen], of_texts[chosen] = size, np.diff(text_first)
+    (batch,) = small.batches
+    column = strings(starts_of(of_texts), data)
+    return Collection(
+        [batch.set_column(batch.schema.get_field_index("text"), batch.schema.field("text"), column)],
+        n_chars=small.n_chars,
+        n_input=small.n_input,
+        document=np.repeat(np.arange(small.n_documents, dtype=np.int32), sizes),
+        start_byte=start_byte,
+        end_byte=end_byte,
+        start_char=starts.astype(np.uint32),
+        end_char=ends.astype(np.uint32),
+        n_words=n_words,
+        digest=np.zeros(len(starts), np.uint64),
+    )
+
+
+def _sentences_of(texts: SourceTexts, chosen: Numbers) -> tuple[Numbers, NDArray[np.int32], Numbers, Numbers, Numbers]:
+    """Return how many sentences each of these documents has, their words, starts and ends; and the sentences of arrivals."""
+    source = texts.collection
+    mine = texts.arrivals[chosen[chosen < len(texts.arrivals)]]
+    sizes = [np.diff(source.document_first)[mine]]
+    of_arrivals = ranges(source.document_first[mine], sizes[0])
+    n_words = [source.n_words[of_arrivals]]
+    starts, ends = ([column[of_arrivals].astype(np.int64)] for column in (source.start_char, source.end_char))
+    first = len(texts.arrivals)
+    for segment, documents in texts.known:
+        own = documents[chosen[(chosen >= first) & (chosen < first + len(documents))] - first]
+        first += len(documents)
+        sizes.append(segment.sentence_counts(own))
+        sentences = ranges(segment.document_first[own], sizes[-1])
+        n_words.append(segment.word_counts(segment.types[sentences]))
+        starts.append(segment.start_char[sentences].astype(np.int64))
+        ends.append(segment.end_chars(sentences, np.repeat(own, sizes[-1])))
+    return np.concatenate(sizes), np.concatenate(n_words), np.concatenate(starts), np.concatenate(ends), of_arrivals

@@ -1,0 +1,172 @@
+"""The texts that an index keeps: compressed in blocks of neighbouring documents, so that one is read without the others.
+
+A block is closed as soon as it has BLOCK_BYTES of text. It has a checksum of its own, which is verified when it is read: a
+large index is not checked as a whole when it is opened.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.ragged import starts_of
+from ibidem.columns.texts import text_buffers
+from ibidem.errors import IndexDamagedError
+
+BLOCK_BYTES = 1 << 16
+_CODEC, _LEVEL = "zstd", 3
+_NOT_KEPT = -1
+Numbers = NDArray[np.int64]
+_STEP = "Run `ibidem index verify DIR`; restore the index from a backup, or rebuild it."
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """Texts of documents, as a segment stores them. Block b has the documents `[text_documents[b], text_documents[b + 1])`.
+
+    `text_sizes` are the bytes of each text in UTF-8; -1 if it is not there.
+    """
+
+    text_sizes: Numbers
+    text_documents: Numbers
+    text_first: Numbers
+    text_checks: NDArray[np.uint32]
+    text_bytes: NDArray[np.uint8]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
+        return dict(self.__dict__)
+
+    def has(self, documents: Numbers) -> NDArray[np.bool_]:
+        """Return which of these documents have a text."""
+        return np.asarray(self.text_sizes[documents] != _NOT_KEPT)
+
+    def read(self, documents: Numbers) -> list[bytes]:
+        """Return the texts of these documents in UTF-8; empty if there is none."""
+        block_of = np.searchsorted(self.text_documents, documents, side="right") - 1
+        texts: list[bytes] = [b""] * len(documents)
+        order = np.argsort(block_of, kind="stable")
+        last, first, opened = -1, self.text_sizes[:0], memoryview(b"")
+        for row, block in zip(order.tolist(), block_of[order].tolist(), strict=True):
+            if block != last:
+                last, first, opened = block, self._starts_in(block), self._open(block)
+            number = int(documents[row] - self.text_documents[block])
+            texts[row] = bytes(opened[first[number] : first[number + 1]])
+        return texts
+
+    def _starts_in(self, block: int) -> Numbers:
+        sizes = self.text_sizes[self.text_documents[block] : self.text_documents[block + 1]]
+        return starts_of(np.maximum(sizes, 0))
+
+    def _open(self, block: int) -> memoryview:
+        """Return the texts of a block, one after the other."""
+        packed = self.text_bytes[self.text_first[block] : self.text_first[block + 1]]
+        if zlib.crc32(packed.data) != self.text_checks[block]:
+            raise IndexDamagedError("the texts in the index are damaged: a checksum differs", _STEP)
+        n_bytes = int(self._starts_in(block)[-1])
+        return memoryview(pa.Codec(_CODEC).decompress(pa.py_buffer(packed), n_bytes)) if n_bytes else memoryview(b"")
+
+
+class _Blocks:
+    """Blocks as they are filled with texts, or taken over from elsewhere."""
+
+    def __init__(self) -> None:
+        self._codec = pa.Codec(_CODEC, compression_level=_LEVEL)
+        self._sizes: list[Numbers] = [np.empty(0, np.int64)]
+        self._waiting: list[bytes | memoryview] = []
+        self._n_waiting = self._n_bytes = 0  # documents and bytes of the block that is being filled
+        self._documents: list[int] = []
+        self._packed: list[NDArray[np.uint8]] = [np.empty(0, np.uint8)]
+        self._checks: list[int] = []
+
+    def add(self, text: bytes | memoryview) -> None:
+        """Add the text of the next document; its size is added by `add_sizes`."""
+        self._waiting.append(text)
+        self._n_waiting += 1
+        self._n_bytes += len(text)
+        if self._n_bytes >= BLOCK_BYTES:
+            self._close()
+
+    def add_sizes(self, sizes: Numbers) -> None:
+        """Add the sizes of texts."""
+        self._sizes.append(sizes)
+
+    def take_over(self, packed: NDArray[np.uint8], check: int, n_documents: int) -> None:
+        """Add a whole block as it is."""
+        self._close()
+        self._put(packed, check, n_documents)
+
+    def _close(self) -> None:
+        if self._n_waiting:
+            packed = self._codec.compress(b"".join(self._waiting)) if self._n_bytes else b""
+            self._put(np.frombuffer(packed, np.uint8), zlib.crc32(packed), self._n_waiting)
+            self._waiting, self._n_waiting, self._n_bytes = [], 0, 0
+
+    def _put(self, packed: NDArray[np.uint8], check: int, n_documents: int) -> None:
+        self._packed.append(packed)
+        self._checks.append(check)
+        self._documents.append(n_documents)
+
+    def columns(self) -> TextColumns:
+        """Return everything as columns."""
+        self._close()
+        return TextColumns(
+            text_sizes=np.concatenate(self._sizes),
+            text_documents=starts_of(self._documents),
+            text_first=starts_of([len(packed) for packed in self._packed[1:]]),
+            text_checks=np.array(self._checks, np.uint32),
+            text_bytes=np.concatenate(self._packed),
+        )
+
+
+def pack_texts(columns: Iterable[pa.LargeStringArray]) -> TextColumns:
+    """Return texts, given by columns in order, in blocks."""
+    blocks = _Blocks()
+    for texts in columns:
+        data, first = text_buffers(texts)
+        view = data.data
+        for start, end in zip(first[:-1].tolist(), first[1:].tolist(), strict=True):
+            blocks.add(view[start:end])
+        blocks.add_sizes(np.diff(first))
+    return blocks.columns()
+
+
+def merge_texts(parts: Sequence[tuple[TextColumns | None, Numbers]]) -> TextColumns | None:
+    """Return the texts of documents of several segments, given by their numbers, in order; None if no segment has any.
+
+    Full blocks that are needed as they are, are not compressed again.
+    """
+    if all(columns is None for columns, _ in parts):
+        return None
+    blocks = _Blocks()
+    for columns, documents in parts:
+        if columns is None:
+            blocks.add_sizes(np.full(len(documents), _NOT_KEPT))
+            for _ in documents:
+                blocks.add(b"")
+            continue
+        blocks.add_sizes(columns.text_sizes[documents])
+        for block, chosen in _by_block(columns, documents):
+            n_documents = int(columns.text_documents[block + 1] - columns.text_documents[block])
+            n_bytes = int(columns._starts_in(block)[-1])
+            if len(chosen) == n_documents and n_bytes >= BLOCK_BYTES:
+                packed = columns.text_bytes[columns.text_first[block] : columns.text_first[block + 1]]
+                blocks.take_over(packed, int(columns.text_checks[block]), n_documents)
+            else:
+                for text in columns.read(chosen):
+                    blocks.add(text)
+    return blocks.columns()
+
+
+def _by_block(columns: TextColumns, documents: Numbers) -> Iterator[tuple[int, Numbers]]:
+    """Yield the blocks of documents in rising order, each with its documents."""
+    bounds = np.searchsorted(documents, columns.text_documents)
+    for block, (begin, end) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
+        if begin < end:
+            yield block, documents[begin:end]

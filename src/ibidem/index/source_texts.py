@@ -1,0 +1,93 @@
+"""The texts behind a table of answers: those of arrivals, and those that segments keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import Collection
+from ibidem.columns.ragged import starts_of
+from ibidem.columns.texts import text_buffers
+from ibidem.index.segment import Segment
+
+Numbers = NDArray[np.int64]
+_CONTINUES, _HEAD_BITS = 0x80, 0xC0  # a byte of UTF-8 with these two bits does not begin a character
+
+
+@dataclass(frozen=True)
+class SourceTexts:
+    """The texts of the documents that a column names, by their numbers in its dictionary.
+
+    First come arrivals, given by their numbers, then known documents, segment by segment. An index that keeps no texts shows
+    none, not even those of documents that arrived together.
+    """
+
+    collection: Collection
+    arrivals: Numbers
+    known: Sequence[tuple[Segment, Numbers]] = field(default_factory=tuple)
+    are_shown: bool = True
+
+    @classmethod
+    def of(cls, collection: Collection) -> SourceTexts:
+        """Return the texts of arrivals alone."""
+        return cls(collection, np.arange(collection.n_documents))
+
+    def without_any(self) -> SourceTexts:
+        """Return the same documents without their texts."""
+        return replace(self, are_shown=False)
+
+    def has(self) -> NDArray[np.bool_]:
+        """Return for every document whether its text is there."""
+        kept = [np.zeros(len(rows), np.bool_) if s.texts is None else s.texts.has(rows) for s, rows in self.known]
+        return np.concatenate([np.ones(len(self.arrivals), np.bool_), *kept]) & self.are_shown
+
+    def read(self, numbers: Numbers) -> list[bytes]:
+        """Return the texts of documents in UTF-8, by rising number; empty if there is none."""
+        texts = [self._of_arrival(number) for number in self.arrivals[numbers[numbers < len(self.arrivals)]].tolist()]
+        first = len(self.arrivals)
+        for segment, rows in self.known:
+            chosen = rows[numbers[(numbers >= first) & (numbers < first + len(rows))] - first]
+            texts += [b""] * len(chosen) if segment.texts is None else segment.texts.read(chosen)
+            first += len(rows)
+        return texts
+
+    def _of_arrival(self, document: int) -> bytes:
+        batch = int(np.searchsorted(self.collection.batch_first, document, side="right")) - 1
+        data, offsets = text_buffers(self.collection.batches[batch].column("text"))
+        row = document - int(self.collection.batch_first[batch])
+        return data[offsets[row] : offsets[row + 1]].tobytes()
+
+    def cut(self, numbers: Numbers, starts: Numbers, ends: Numbers) -> list[str | None]:
+        """Return stretches of documents, given by characters; None where a text is not there."""
+        distinct, which = np.unique(numbers, return_inverse=True)
+        texts = [text.decode() for text in self.read(distinct)]
+        is_there = self.has()[distinct].tolist()
+        places = zip(which.tolist(), starts.tolist(), ends.tolist(), strict=True)
+        return [texts[at][start:end] if is_there[at] else None for at, start, end in places]
+
+
+def with_texts(table: pa.Table, a: SourceTexts, b: SourceTexts) -> pa.Table:
+    """Return a table of hits or passages with the columns `a_text` and `b_text`."""
+    for side, texts in (("a", a), ("b", b)):
+        chunks = [chunk.indices.to_numpy() for chunk in table[f"{side}_id"].chunks]
+        numbers = np.concatenate([np.empty(0, np.int64), *chunks]).astype(np.int64)
+        found = texts.cut(numbers, *(table[f"{side}_{place}"].to_numpy() for place in ("start", "end")))
+        table = table.append_column(f"{side}_text", pa.array(found, pa.large_string()))
+    return table
+
+
+def bytes_of_chars(text: bytes, chars: Numbers, n_chars: int) -> NDArray[np.uint32]:
+    """Return where characters begin in UTF-8; the character after the last one begins at the end."""
+    if len(text) == n_chars:
+        return chars.astype(np.uint32)
+    begins = np.flatnonzero((np.frombuffer(text, np.uint8) & _HEAD_BITS) != _CONTINUES)
+    return np.append(begins, len(text))[chars].astype(np.uint32)
+
+
+def joined_texts(texts: Sequence[bytes]) -> tuple[Numbers, NDArray[np.uint8]]:
+    """Return where texts begin, put one after the other, and their bytes."""
+    return starts_of([len(text) for text in texts]), np.frombuffer(b"".join(texts), np.uint8)
