@@ -73,7 +73,7 @@ OF_PAIRS = (
     Constant("LEAST_SHARE", aligner, (0.6, 0.7, 0.8, 0.9)),
     Constant("UNSEEN_WORDS", aligner, (0.1, 0.2, 0.4, 0.8)),
     Constant("LEAST_CHANCE", aligner, (0.025, 0.05, 0.1, 0.2)),
-    Constant("WITHIN_SENTENCE", aligner, (3.0, 5.0, 8.0, 12.0)),
+    Constant("EXTENSION_EVIDENCE", aligner, (5.0, 8.0, 12.0)),
     Constant("SUMMARY_EVIDENCE", aligner, (15.0, 20.0, 25.0, 35.0)),
     Constant("BESIDE_VERBATIM", aligner, (2.0, 4.0, 8.0, 16.0)),
 )
