@@ -258,9 +258,7 @@ class ResemblanceConfig:
         False, "An apostrophe between letters does not end a word: don't is one word, not two (whole documents only)."
     )
     min_containment: Fraction = _criterion(  # noqa: RUF009 (as all the others)
-        _NOTHING,
-        "Also match if this share is contained. 1: all of one is in the other. 0: documents match by similarity only.",
-        common=True,
+        _NOTHING, "Also match if this share is contained. 1: all of one is in the other. 0: it does not count.", common=True
     )
     min_shared_shingles: int = _criterion(
         0, "Also match if two documents share this many shingles. 0: documents match by similarity only.", at_least=0
