@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
 from ibidem.execution.progress import Progress
-from ibidem.execution.tasks import RunTasks
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.passages import PassageRows
 from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_COLUMNS, N_SENTENCES
 from ibidem.signatures import collapse_sentences
@@ -45,6 +46,14 @@ class FoundSpans:
         return pair_numbers(self.documents)
 
 
+class AlignedPlaces(NamedTuple):
+    """Which passages found by sentences stay as they are, those aligned word by word, and how many places were aligned."""
+
+    stays: NDArray[np.bool_]
+    aligned: Aligned
+    n_places: int
+
+
 def pair_numbers(documents: Numbers) -> Numbers:
     """Return a number for each pair of documents."""
     pairs: Numbers = documents[:, 0] << _DOCUMENT_BITS | documents[:, 1]
@@ -65,20 +74,27 @@ def align_passages(
     found = _found(passages, rows, words)
     min_words = config.alignment.min_aligned_words
     rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, run_tasks)
+    outcome = align_places(words, found, rectangles, config, run_tasks)
+    progress.count(aligned_places=outcome.n_places)
+    remaining, first = [], 0
+    for part in passages:
+        chosen = outcome.stays[first : first + len(part)]
+        first += len(part)
+        remaining.append(part if chosen.all() else PassageRows(part.table[chosen], part.similarity[chosen]))
+    return remaining, locate(outcome.aligned, words, collection)
+
+
+def align_places(
+    words: Words, found: FoundSpans, rectangles: Numbers, config: Config, run_tasks: RunTasks = in_turn
+) -> AlignedPlaces:
+    """Align the words around rectangles, and decide which passages stay. Pairs of documents do not influence one another."""
     rectangles = rectangles[~_covered(rectangles, found, words)]
-    progress.count(aligned_places=len(rectangles))
-    rectangles = merged(_with_margin(rectangles, words), words)
-    aligned = align_spans(words, rectangles, config.alignment, passage_limits(config).max_gap_sentences, run_tasks)
+    spans = merged(_with_margin(rectangles, words), words)
+    aligned = align_spans(words, spans, config.alignment, passage_limits(config).max_gap_sentences, run_tasks)
     n_aligned = len(aligned)
     aligned = _with_extended(aligned, found)
     stays, is_kept = _choose(aligned, n_aligned, found, words)
-    aligned = Aligned(aligned.table[is_kept])
-    remaining, first = [], 0
-    for part in passages:
-        chosen = stays[first : first + len(part)]
-        first += len(part)
-        remaining.append(part if chosen.all() else PassageRows(part.table[chosen], part.similarity[chosen]))
-    return remaining, locate(aligned, words, collection)
+    return AlignedPlaces(stays, Aligned(aligned.table[is_kept]), len(rectangles))
 
 
 def pair_by_pair(passages: list[PassageRows], aligned: AlignedPassages, rows: Rows) -> list[PassageRows]:

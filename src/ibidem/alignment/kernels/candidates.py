@@ -146,26 +146,6 @@ def _end_of_group(keys, start):
 
 
 @outer_kernel
-def count_meetings(keys, openness, sizes):
-    """Count the groups of equal keys (upper half of each entry, sorted) by size, up to the last size there is room for.
-
-    Groups without an open mark do not count. Returns how many marks the others have.
-    """
-    start, n_marks = 0, np.int64(0)
-    while start < len(keys):
-        end = _end_of_group(keys, start)
-        has_open = False
-        for i in range(start, end):
-            has_open |= openness[keys[i] & _LOW]
-        if has_open:
-            n_marks += end - start
-            if end - start < len(sizes):
-                sizes[end - start] += 1
-        start = end
-    return n_marks
-
-
-@outer_kernel
 def list_meetings(keys, most_places, documents, openness, side, group_numbers, counting, first, meetings):
     """List the marks that meet in two documents, one of them open, by the first one's document.
 
