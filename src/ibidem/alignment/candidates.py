@@ -51,6 +51,11 @@ class Meetings(NamedTuple):
 _NO_MARKS = Marks(np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.bool_))
 
 
+def most_of_rare(n_documents: int) -> int:
+    """Return how often a rare word may occur."""
+    return max(LEAST_RARE, n_documents // RARE_SHARE)
+
+
 def find_rectangles(
     words: Words, is_open: NDArray[np.bool_], pairing: Pairing, min_words: int = 0, run_tasks: RunTasks = in_turn
 ) -> NDArray[np.int64]:
@@ -61,7 +66,7 @@ def find_rectangles(
     """
     counts = np.zeros(kernels.STEM_SLOTS, np.int32)
     kernels.count_stems(words.stem, counts)
-    most = max(LEAST_RARE, (len(words.document_first) - 1) // RARE_SHARE)
+    most = most_of_rare(len(words.document_first) - 1)
 
     def list_bonds(task: tuple[int, int], wanted: Column, marks: Marks) -> int:
         given = words.stem, is_open, words.document_first, *task, counts, most, BOND_REACH_WORDS
@@ -79,6 +84,12 @@ def find_rectangles(
     return in_reading_order(met, runs)
 
 
+def room_for_marks(words: Words, task: tuple[int, int]) -> Marks:
+    """Return room for the marks of documents [begin, end)."""
+    room = _BONDS_PER_WORD * int(words.document_first[task[1]] - words.document_first[task[0]])
+    return Marks(*(np.empty(room, column.dtype) for column in _NO_MARKS))
+
+
 def _marks(
     list_marks: Callable[[tuple[int, int], Column, Marks], int], words: Words, is_open: NDArray[np.bool_], run_tasks: RunTasks
 ) -> Marks:
@@ -88,8 +99,7 @@ def _marks(
     wanted = np.empty(0, np.bool_)
 
     def listed(task: tuple[int, int]) -> tuple[Marks, int]:
-        room = _BONDS_PER_WORD * int(first[task[1]] - first[task[0]])
-        marks = Marks(*(np.empty(room, kind) for kind in (np.uint64, np.uint32, np.int32, np.bool_)))
+        marks = room_for_marks(words, task)
         return marks, list_marks(task, wanted, marks)
 
     def mark_wanted(task: tuple[int, int]) -> None:

@@ -50,7 +50,7 @@ def document_table(
         return Parts(documents_table(passages, repeats.look(), whole.rows, sentences.look()))
     edges = [*found.take_several("edges"), repeats.take_table("edges")]
     clustered = number_components(flow, "copies", edges, flow.layout)
-    coverage = [found.take_table("coverage"), repeats.take_table("coverage")]
+    coverage = [*found.take_several("coverage"), repeats.take_table("coverage")]
     return Parts(tables={"documents": sum_up(flow, sentences.take_table("documents"), coverage, clustered, flow.layout)})
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ibidem.config import METHODS_IN_PARTS, Config
-from ibidem.config.surface import given, named
+from ibidem.config.surface import given
 from ibidem.errors import UsageError
 from ibidem.execution.disk_limit import no_room
 from ibidem.execution.memory import allowed_memory
@@ -58,8 +58,6 @@ def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progres
 
 def _why_in_memory(verb: str, config: Config) -> str:
     """Return what cannot be done in parts, if anything."""
-    if verb == "find" and config.alignment.align:
-        return f"{named('align')} keeps the collection in memory"
     by_shingles = verb == "cluster" or (verb == "dedup" and config.cleaning.level == "document")
     if by_shingles and config.resemblance.method not in METHODS_IN_PARTS:
         return f"{given('method', config.resemblance.method)} keeps the collection in memory"
