@@ -9,7 +9,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.alignment.candidates import LEAST_BONDS, Meetings, in_reading_order, rectangles_of_bonds, rectangles_of_runs
-from ibidem.alignment.exchange.marks import MEETINGS
 from ibidem.alignment.exchange.words import words_in
 from ibidem.alignment.refinement import FoundSpans, align_places, extend_spans, pair_numbers
 from ibidem.columns.parted_tables import distinct_pairs, in_order, portions, table_of
@@ -64,7 +63,7 @@ def choose_pairs(
 
     def choose(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         met, spans = tables["meetings"], _with_words(tables["spans"], tables["places"])
-        named = [table[f"{side}_document"].to_numpy() for table in (met, spans) for side in "ab"]
+        named = [table[f"{side}_document"].to_numpy().astype(np.int64) for table in (met, spans) for side in "ab"]
         documents = np.unique(np.concatenate(named))
         met_pairs, span_pairs = (pairs_in(table, documents) for table in (met, spans))
         is_octet = met["is_octet"].to_numpy()
@@ -79,7 +78,7 @@ def choose_pairs(
         wanted = documents[np.unique(np.concatenate(_sides_of(pairs)))]
         yield Sent("wanted", table_of([wanted, np.full(len(wanted), bucket)], WANTED), layout.home(wanted))
 
-    outputs = {"meetings": MEETINGS, "spans": WORD_SPANS, "wanted": WANTED}
+    outputs = {"meetings": meetings.schema, "spans": WORD_SPANS, "wanted": WANTED}
     return flow.reduce("pairs-chosen", {"meetings": meetings, "spans": spans, "places": places}, choose, outputs)
 
 

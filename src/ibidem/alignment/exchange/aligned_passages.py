@@ -26,7 +26,7 @@ from ibidem.passages.exchange.pairs import COVERAGE, FOUND
 Numbers = NDArray[np.int64]
 _SPAN = ("a_start", "a_end", "b_start", "b_end")
 _READING_ORDER = ("b_start", "b_document", "a_start", "a_document")  # the last one decides first
-_START = ("a_document", "b_document", "a_sentence", "b_sentence")  # no two passages begin at the same place
+_HALF = 32
 
 
 def put_in(
@@ -93,17 +93,22 @@ def _in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
 
 def _dropped(passages: pa.Table, dropped: pa.Table) -> tuple[NDArray[np.bool_], list[Numbers]]:
     """Return which passages are dropped, and from which sentence to which these are, in a and in b."""
-    starts = np.stack([passages[name].to_numpy().astype(np.int64) for name in _START])
-    wanted = np.stack(
-        [dropped[name].to_numpy().astype(np.int64) for name in ("a_document", "b_document", "a_start", "b_start")]
-    )
-    n_wanted = wanted.shape[1]
-    _, which = np.unique(np.concatenate([wanted, starts], axis=1), axis=1, return_inverse=True)
-    which = which.reshape(-1)
-    is_dropped = np.isin(which[n_wanted:], which[:n_wanted])
-    # Both in the order of the passages.
-    order = np.argsort(which[:n_wanted])[np.argsort(np.argsort(which[n_wanted:][is_dropped]))]
-    ends = [np.stack([dropped[f"{side}_{end}"].to_numpy()[order] for end in ("start", "end")]) for side in "ab"]
+    tables = (passages, dropped)
+    documents = np.unique(np.concatenate([table[f"{side}_document"].to_numpy() for table in tables for side in "ab"]))
+    pairs = [pairs_in(table, documents) for table in tables]
+    is_dropped = np.isin(pairs[0], pairs[1])
+    pairs[0], n = pairs[0][is_dropped], int(is_dropped.sum())
+    # No two passages of a pair begin at the same sentences.
+    starts = [(passages["a_sentence"].to_numpy()[is_dropped], passages["b_sentence"].to_numpy()[is_dropped])]
+    starts.append((dropped["a_start"].to_numpy(), dropped["b_start"].to_numpy()))
+    places = np.concatenate([a.astype(np.int64) << _HALF | b for a, b in starts])
+    keys = np.concatenate([np.searchsorted(np.unique(pairs[1]), column) for column in pairs]) << _HALF
+    keys |= np.unique(places, return_inverse=True)[1]
+    order = np.argsort(keys[n:])
+    is_same = np.isin(keys[:n], keys[n:])
+    is_dropped[is_dropped] = is_same
+    at = order[np.searchsorted(keys[n:][order], keys[:n][is_same])]
+    ends = [np.stack([dropped[f"{side}_{end}"].to_numpy()[at] for end in ("start", "end")]) for side in "ab"]
     return is_dropped, ends
 
 

@@ -37,13 +37,6 @@ PLACES = pa.schema(
         ("after", pa.uint64()),
     ]
 )
-MEETINGS = pa.schema(
-    [
-        *((f"{side}_document", pa.int64()) for side in "ab"),
-        *((f"{side}_word", pa.uint32()) for side in "ab"),
-        ("is_octet", pa.bool_()),
-    ]
-)
 _WORDS_AT_A_TIME = 1 << 20
 _MEETINGS_AT_A_TIME = 1 << 20
 
@@ -54,7 +47,7 @@ def send_marks(
 ) -> dict[str, PartedTable]:  # fmt: skip
     """Return `bonds` and `octets` at the homes of their keys, and the `places` of sides where they were asked for."""
     most = most_of_rare(n_documents)
-    schema = _marks_schema(config)
+    schema = _mark_schema(config, layout)
 
     def mark(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = in_order(tables["stems"])
@@ -74,20 +67,33 @@ def send_marks(
 def meet(flow: Flow, marks: Mapping[str, PartedTable], layout: Layout) -> PartedTable:
     """Return the meetings of marks in two documents that may be compared, one of them open, in the bucket of their pair."""
 
+    schema = meeting_schema(layout)
+
     def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         for name in ("bonds", "octets"):
             for a, b in _pairs_of_marks(tables[name], layout):
                 documents = a["document"], b["document"]
                 columns = [*documents, a["word"], b["word"], np.full(len(a["word"]), name == "octets")]
-                yield Sent("meetings", table_of(columns, MEETINGS), layout.bucket(*documents))
+                yield Sent("meetings", table_of(columns, schema), layout.bucket(*documents))
 
     inputs = {name: marks[name] for name in ("bonds", "octets")}
-    return flow.reduce("marks-met", inputs, reduce, {"meetings": MEETINGS})["meetings"]
+    return flow.reduce("marks-met", inputs, reduce, {"meetings": schema})["meetings"]
 
 
-def _marks_schema(config: Config) -> pa.Schema:
-    columns = [("key", pa.uint32()), ("document", pa.int64()), ("word", pa.uint32()), ("is_open", pa.bool_())]
+def meeting_schema(layout: Layout) -> pa.Schema:
+    """Return the schema of meetings: two documents, a word in each, and whether octets or bonds meet."""
+    documents = [(f"{side}_document", _number_type(layout)) for side in "ab"]
+    return pa.schema([*documents, *((f"{side}_word", pa.uint32()) for side in "ab"), ("is_octet", pa.bool_())])
+
+
+def _mark_schema(config: Config, layout: Layout) -> pa.Schema:
+    columns = [("key", pa.uint32()), ("document", _number_type(layout)), ("word", pa.uint32()), ("is_open", pa.bool_())]
     return pa.schema([*columns, ("group", pa.uint64())] if config.passages.skip_same_group else columns)
+
+
+def _number_type(layout: Layout) -> pa.DataType:
+    """Return a type for numbers of documents: marks are many, and four bytes are enough in nearly all collections."""
+    return pa.uint32() if layout.n_records < 1 << 32 else pa.int64()
 
 
 def _listed(
@@ -133,6 +139,7 @@ def _pairs_of_marks(table: pa.Table, layout: Layout) -> Iterator[tuple[dict[str,
     rows = groups.rows[np.repeat(is_wanted, sizes)]
     sizes = sizes[is_wanted]
     columns = {name: table[name].to_numpy()[rows] for name in table.column_names if name != "key"}
+    columns["document"] = columns["document"].astype(np.int64)
     which = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((columns["word"], columns["document"], which))
     columns = {name: column[order] for name, column in columns.items()}
