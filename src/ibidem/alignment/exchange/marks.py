@@ -38,7 +38,7 @@ PLACES = pa.schema(
     ]
 )
 _WORDS_AT_A_TIME = 1 << 20
-_MEETINGS_AT_A_TIME = 1 << 20
+_GROUPS_AT_A_TIME = 1 << 20
 
 
 def send_marks(
@@ -146,7 +146,7 @@ def _pairs_of_marks(table: pa.Table, layout: Layout) -> Iterator[tuple[dict[str,
     first = starts_of(sizes)[:-1]
     for size in range(2, MOST_PLACES + 1):
         of_size = first[sizes == size]
-        for begin, end in pairwise([*range(0, len(of_size), _MEETINGS_AT_A_TIME), len(of_size)]):
+        for begin, end in pairwise([*range(0, len(of_size), _GROUPS_AT_A_TIME), len(of_size)]):
             for i, j in combinations(range(size), 2):
                 yield from _allowed(columns, of_size[begin:end] + i, of_size[begin:end] + j, layout)
 
