@@ -81,7 +81,7 @@ def find_rectangles(
     del bonds
     octets = _marks(list_octets, words, is_open, run_tasks)
     runs = rectangles_of_runs(_meetings(octets, words, pairing), words, min_words, run_tasks)
-    return in_reading_order(met, runs)
+    return by_place(met, runs)
 
 
 def room_for_marks(words: Words, task: tuple[int, int]) -> Marks:
@@ -166,7 +166,7 @@ def rectangles_of_runs(met: Meetings, words: Words, min_words: int = 0, run_task
     return _joined(run_tasks(rectangles_of, split_by_cost(np.diff(first) + 1, _N_TASKS)))
 
 
-def in_reading_order(*rectangles: NDArray[np.int64]) -> NDArray[np.int64]:
+def by_place(*rectangles: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return rectangles of all kinds together, by their places."""
     found = np.concatenate(rectangles)
     return found[np.lexsort(found.T[::-1])]

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.alignment.candidates import LEAST_BONDS, Meetings, in_reading_order, rectangles_of_bonds, rectangles_of_runs
+from ibidem.alignment.candidates import LEAST_BONDS, Meetings, by_place, rectangles_of_bonds, rectangles_of_runs
 from ibidem.alignment.exchange.words import words_in
 from ibidem.alignment.refinement import FoundSpans, align_places, extend_spans, pair_numbers
 from ibidem.columns.parted_tables import distinct_pairs, in_order, portions, table_of
@@ -114,7 +114,7 @@ def align_pairs(
         met = tables["meetings"]
         met_pairs, is_octet = pairs_in(met, documents), met["is_octet"].to_numpy()
         bonds, octets = (_meetings(met.filter(pa.array(of)), met_pairs[of], first) for of in (~is_octet, is_octet))
-        rectangles = in_reading_order(rectangles_of_bonds(bonds), rectangles_of_runs(octets, words, min_words))
+        rectangles = by_place(rectangles_of_bonds(bonds), rectangles_of_runs(octets, words, min_words))
         spans = tables["spans"]
         pairs = pairs_in(spans, documents)
         order = np.lexsort((spans["number"].to_numpy(), pairs))

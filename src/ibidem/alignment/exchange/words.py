@@ -155,9 +155,10 @@ def words_in(table: pa.Table) -> Words:
     """Return the words of documents, in order."""
     n_words = lengths(table, "stems")
     first = starts_of(n_words)
-    bounds = np.append(flat(table, "bounds"), np.uint8(SENTENCE_BOUND))
-    if "sentence_first" not in table.column_names:  # only where words are located, sentences matter
-        return Words(flat(table, "stems"), bounds, first, first)
+    # A copy may be written to, as in memory: for arrays that may not, numba would compile all kernels again.
+    stems, bounds = flat(table, "stems").copy(), np.append(flat(table, "bounds"), np.uint8(SENTENCE_BOUND))
+    if "sentence_first" not in table.column_names:  # sentences matter only at home
+        return Words(stems, bounds, first, first)
     in_document = flat(table, "sentence_first").astype(np.int64)
     sentence_first = in_document + np.repeat(first[:-1], lengths(table, "sentence_first"))
-    return Words(flat(table, "stems"), bounds, first, np.append(sentence_first, first[-1]))
+    return Words(stems, bounds, first, np.append(sentence_first, first[-1]))
