@@ -205,7 +205,7 @@ def test_passages_aligned_word_by_word(signature: str, data: Any, way: dict[str,
 def test_marks_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, most in (
         (marks, "_WORDS_AT_A_TIME", 100),
-        (marks, "_GROUPS_AT_A_TIME", 2),
+        (marks, "_MEETINGS_AT_A_TIME", 5),
         (aligned_pairs, "_MOST_SENT_BYTES", 300),
     ):
         monkeypatch.setattr(module, name, most)

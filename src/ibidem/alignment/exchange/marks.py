@@ -6,7 +6,7 @@ A key with more places than a mark may have leads to nothing. So of one key, a p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ PLACES = pa.schema(
     ]
 )
 _WORDS_AT_A_TIME = 1 << 20
-_GROUPS_AT_A_TIME = 1 << 20
+_MEETINGS_AT_A_TIME = 1 << 20
 
 
 def send_marks(
@@ -112,11 +112,7 @@ def _sent_marks(
     layout: Layout,
 ) -> Sent:  # fmt: skip
     keys = marks.keys[:n].astype(np.uint32)
-    order = np.argsort(keys, kind="stable")
-    first = np.flatnonzero(np.diff(keys[order], prepend=np.uint32(0)) != 0)
-    first = starts_of(np.diff(np.concatenate([[0], first[first > 0], [n]])))
-    rank = np.arange(n) - np.repeat(first[:-1], np.diff(first))
-    chosen = order[rank <= MOST_PLACES]
+    chosen = np.flatnonzero(~_too_many(keys))
     document = marks.documents[chosen]
     columns = [
         keys[chosen],
@@ -127,6 +123,20 @@ def _sent_marks(
     ]
     routes = (keys[chosen].astype(np.int64) * layout.n_partitions) >> 32
     return Sent(name, table_of(columns, schema), routes)
+
+
+def _too_many(keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Return which of several equal keys need not be sent: one more than a mark may have places is enough."""
+    slots = keys & np.uint32((1 << max(10, len(keys).bit_length())) - 1)
+    crowded = np.flatnonzero(np.bincount(slots)[slots] > MOST_PLACES)  # most keys are not, so there is little to sort
+    crowded = crowded[np.argsort(keys[crowded], kind="stable")]
+    is_first = np.ones(len(crowded), np.bool_)
+    is_first[1:] = keys[crowded][1:] != keys[crowded][:-1]
+    first = np.flatnonzero(is_first)
+    rank = np.arange(len(crowded)) - first[np.cumsum(is_first) - 1]
+    are_too_many = np.zeros(len(keys), np.bool_)
+    are_too_many[crowded[rank > MOST_PLACES]] = True
+    return are_too_many
 
 
 def _pairs_of_marks(table: pa.Table, layout: Layout) -> Iterator[tuple[dict[str, Column], dict[str, Column]]]:
@@ -144,16 +154,20 @@ def _pairs_of_marks(table: pa.Table, layout: Layout) -> Iterator[tuple[dict[str,
     order = np.lexsort((columns["word"], columns["document"], which))
     columns = {name: column[order] for name, column in columns.items()}
     first = starts_of(sizes)[:-1]
-    for size in range(2, MOST_PLACES + 1):
-        of_size = first[sizes == size]
-        for begin, end in pairwise([*range(0, len(of_size), _GROUPS_AT_A_TIME), len(of_size)]):
+    for begin, end in portions(sizes * (sizes - 1) // 2, _MEETINGS_AT_A_TIME):
+        a, b = [], []
+        for size in range(2, MOST_PLACES + 1):
+            of_size = first[begin:end][sizes[begin:end] == size]
             for i, j in combinations(range(size), 2):
-                yield from _allowed(columns, of_size[begin:end] + i, of_size[begin:end] + j, layout)
+                a.append(of_size + i)
+                b.append(of_size + j)
+        yield _allowed(columns, np.concatenate(a), np.concatenate(b), layout)
 
 
 def _allowed(
     columns: dict[str, Column], a: NDArray[np.int64], b: NDArray[np.int64], layout: Layout
-) -> Iterator[tuple[dict[str, Column], dict[str, Column]]]:
+) -> tuple[dict[str, Column], dict[str, Column]]:
+    """Return the columns of marks that may meet, of a and of b."""
     document, is_open = columns["document"], columns["is_open"]
     allowed = (document[a] != document[b]) & (is_open[a] | is_open[b])
     if layout.has_reference:
@@ -161,9 +175,8 @@ def _allowed(
     if "group" in columns:
         group = columns["group"]
         allowed &= (group[a] == 0) | (group[a] != group[b])
-    if allowed.any():
-        a, b = a[allowed], b[allowed]
-        yield {name: column[a] for name, column in columns.items()}, {name: column[b] for name, column in columns.items()}
+    a, b = a[allowed], b[allowed]
+    return {name: column[a] for name, column in columns.items()}, {name: column[b] for name, column in columns.items()}
 
 
 def _sent_places(asked: pa.Table, documents: NDArray[np.int64], words: Words, n_sentences: NDArray[np.int64]) -> Sent:

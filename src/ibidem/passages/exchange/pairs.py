@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
-from ibidem.columns.parted_tables import PlacedDocuments, collection_of, ordered, portions, table_of
+from ibidem.columns.parted_tables import PlacedDocuments, collection_of, distinct_pairs, ordered, portions, table_of
 from ibidem.columns.ragged import flat, lengths
 from ibidem.columns.rows import Pairing
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
@@ -169,16 +169,17 @@ def _sent_spans(passages: list[PassageRows], placed: PlacedDocuments, bucket: in
     position = placed.rows.position
     assert position is not None
     sides = []
-    for first, end in ((A_FIRST, A_END), (B_FIRST, B_END)):
-        documents = placed.documents[placed.rows.document[table[:, first]]]
-        sides.append((documents, position[table[:, first]].astype(np.int64), position[table[:, end] - 1].astype(np.int64) + 1))
+    for rows, ends in ((table[:, A_FIRST], table[:, A_END]), (table[:, B_FIRST], table[:, B_END])):
+        documents = placed.documents[placed.rows.document[rows]]
+        sides.append((documents, position[rows].astype(np.int64), position[ends - 1].astype(np.int64) + 1))
     (a, a_first, a_end), (b, b_first, b_end) = sides
     is_near = table[:, FLAGS] & EQUAL == 0
     columns = [np.arange(len(table)), a, b, a_first, a_end, b_first, b_end, is_near, similarity]
     yield Sent("spans", table_of(columns, SPANS), bucket)
-    different = np.unique(np.concatenate([np.stack(side, axis=1) for side in sides]), axis=0)
-    columns = [np.full(len(different), bucket), *different.T]
-    yield Sent("sides", table_of(columns, SIDES), layout.home(different[:, 0]))
+    document, first, end = (np.concatenate(columns) for columns in zip(*sides, strict=True))
+    different = distinct_pairs(np.searchsorted(placed.documents, document) << 32 | first, end)
+    columns = [np.full(len(different), bucket), document[different], first[different], end[different]]
+    yield Sent("sides", table_of(columns, SIDES), layout.home(document[different]))
 
 
 def _found(passages: pa.Table, documents: NDArray[np.int64]) -> pa.Table:
