@@ -18,7 +18,7 @@ from ibidem.alignment.candidates import BOND_REACH_WORDS, MOST_PLACES, Column, M
 from ibidem.alignment.exchange.words import CLOSED, STATES, counts_with, words_in
 from ibidem.alignment.kernels import candidates as kernels
 from ibidem.alignment.refinement import LEAST_EXTENSION_WORDS
-from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.hashes import GOLDEN, SEED, mix
 from ibidem.columns.parted_tables import in_order, portions, table_of
 from ibidem.columns.postings import postings_of
 from ibidem.columns.ragged import lengths, starts_of
@@ -141,7 +141,8 @@ def _too_many(keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
 
 def _pairs_of_marks(table: pa.Table, layout: Layout) -> Iterator[tuple[dict[str, Column], dict[str, Column]]]:
     """Yield the marks that meet, as columns of a and of b."""
-    groups = postings_of(table["key"].to_numpy().astype(np.uint64) + np.uint64(1))
+    keys = (table["key"].to_numpy().astype(np.uint64) + np.uint64(1)) * GOLDEN  # postings need keys that use all bits
+    groups = postings_of(keys)
     sizes = np.diff(groups.first)
     is_open = table["is_open"].to_numpy()
     n_open = np.add.reduceat(is_open[groups.rows].astype(np.int64), groups.first[:-1]) if len(sizes) else sizes
