@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.alignment import Words, align_spans
+from ibidem.alignment.kernels.evidence import N_GRADES
 from ibidem.config import AlignmentConfig
 from ibidem.sentences.kernels.stems import SENTENCE_BOUND, STOP_BOUND, WITHIN_CLAUSE
 from tests.alignment.wrapping import Pair, limits_of
@@ -35,7 +36,7 @@ def units_from(bounds: Sequence[int], at: int, step: int, limit: int) -> list[in
 def expected_place(pair: Pair, bounds: Sequence[int], place: Place, least: float) -> Place:
     """Extend both ends of a passage in turn by whichever sentences have the most evidence, until none has enough."""
     limits = limits_of()
-    weights = limits.weights.reshape(-1, len(limits.weights) // (limits.n_models + 1))[: limits.n_models]
+    weights = limits.weights.reshape(-1, N_GRADES)[: limits.n_models]
 
     def evidence(low: int, high: int, other: tuple[int, int]) -> float:
         grades = pair.grade(other, low, high, limits)

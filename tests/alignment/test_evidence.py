@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.alignment.aligner import MODELS, MOST_EVIDENCE, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
+from ibidem.alignment.aligner import (
+    MODELS,
+    MOST_EVIDENCE,
+    SUMMARY_MODEL,
+    all_weights,
+    chance_level,
+    logarithms,
+    rarity_levels,
+    word_weights,
+)
 from ibidem.alignment.kernels.evidence import (
     IN_ORDER,
     LEVELS_PER_UNIT,
@@ -125,6 +134,20 @@ def test_weights_are_the_logarithms_that_the_models_say() -> None:
                 exact = min(math.log(new + share / chance), MOST_EVIDENCE)
                 assert row[first + level] == pytest.approx(exact, abs=0.5 / LEVELS_PER_UNIT + 1e-9)
     assert (weights <= MOST_EVIDENCE).all()
+
+
+def test_after_the_models_come_summaries_and_the_most_that_a_model_gives() -> None:
+    weights = all_weights().reshape(-1, N_GRADES)
+    assert len(weights) == len(MODELS) + 2
+    assert (weights[:-1].reshape(-1) == word_weights((*MODELS, SUMMARY_MODEL))).all()
+    assert (weights[-1] >= weights[: len(MODELS)]).all()
+    assert (weights[-1] == weights[: len(MODELS)]).any(axis=0).all()
+
+
+def test_logarithms_of_small_numbers_are_exact() -> None:
+    table = logarithms()
+    assert len(table) > 1
+    assert all(table[number] == math.log(number) for number in range(1, len(table)))
 
 
 def test_weights_rise_with_rarity_and_order_counts_more_in_closer_copies() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import aligner
-from ibidem.alignment.aligner import MODELS, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
+from ibidem.alignment.aligner import MODELS, all_weights, chance_level, logarithms, rarity_levels
 from ibidem.alignment.kernels.ends import extend_passages
 from ibidem.alignment.kernels.evidence import best_stretch, grade_against
 from ibidem.alignment.kernels.pairs import find_seeds, number_text
@@ -124,14 +124,14 @@ class Pair:
 
 def limits_of(**changed: Any) -> Limits:
     """Return the limits that are used by default, with changes."""
-    weights = word_weights((*MODELS, SUMMARY_MODEL))
     limits = Limits(
-        min_evidence=25.0, min_words=25, max_gap_sentences=4, summaries=True, least_cosine=aligner.LEAST_COSINE,
-        least_dice=aligner.LEAST_DICE, least_share=aligner.LEAST_SHARE, unseen=aligner.UNSEEN_WORDS,
+        min_evidence=25.0, min_words=25, least_core_words=12.5, max_gap_sentences=4, summaries=True,
+        least_cosine=aligner.LEAST_COSINE, least_dice=aligner.LEAST_DICE, least_share=aligner.LEAST_SHARE,
+        unseen=aligner.UNSEEN_WORDS,
         highest_chance_level=chance_level(aligner.LEAST_CHANCE), levels=rarity_levels(),
-        end_costs=np.array(aligner.END_COSTS), min_summary_evidence=aligner.SUMMARY_EVIDENCE,
+        logarithms=logarithms(), end_costs=np.array(aligner.END_COSTS), min_summary_evidence=aligner.SUMMARY_EVIDENCE,
         min_extension_evidence=aligner.EXTENSION_EVIDENCE,
-        beside_verbatim=aligner.BESIDE_VERBATIM, n_models=len(MODELS), weights=weights,
+        beside_verbatim=aligner.BESIDE_VERBATIM, n_models=len(MODELS), weights=all_weights(),
     )  # fmt: skip
     return limits._replace(**changed)
 

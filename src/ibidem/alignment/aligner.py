@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,7 @@ LEAST_CHANCE = 0.05  # that a word follows its neighbour without having been cop
 END_COSTS = (10.0, 6.0, 2.0, 0.0)
 SUMMARY_EVIDENCE = 25.0
 EXTENSION_EVIDENCE = 8.0
+LEAST_CORE = 0.5  # of the words that a passage needs: smaller clusters of seeds are not looked at
 BESIDE_VERBATIM = 4.0  # times the evidence that edited passages need where others of the pair are word for word
 # From word for word to loose: the shares of words that were taken over in order, and loosely.
 MODELS: tuple[tuple[float, float], ...] = (
@@ -47,6 +49,7 @@ SUMMARY_MODEL = (0.2, 0.5)  # a summary takes words, but seldom their order
 MOST_EVIDENCE = 8.0  # of one word
 
 _N_TASKS = 64
+_N_LOGARITHMS = 256  # kept in a table
 FIRST_ROWS = 64  # initial room for passages, besides two per pair; it doubles when full
 
 
@@ -101,6 +104,7 @@ def align_spans(
     limits = Limits(
         min_evidence=config.min_evidence,
         min_words=config.min_aligned_words,
+        least_core_words=LEAST_CORE * config.min_aligned_words,
         max_gap_sentences=max_gap_sentences,
         summaries=config.summaries,
         least_cosine=LEAST_COSINE,
@@ -109,12 +113,13 @@ def align_spans(
         unseen=UNSEEN_WORDS,
         highest_chance_level=chance_level(LEAST_CHANCE),
         levels=rarity_levels(),
+        logarithms=logarithms(),
         end_costs=np.array(END_COSTS),
         min_summary_evidence=SUMMARY_EVIDENCE,
         min_extension_evidence=EXTENSION_EVIDENCE,
         beside_verbatim=BESIDE_VERBATIM,
         n_models=len(MODELS),
-        weights=word_weights((*MODELS, SUMMARY_MODEL)),
+        weights=all_weights(),
     )
     n_words = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
     flat = np.ascontiguousarray(spans, np.int64).reshape(-1)
@@ -152,6 +157,17 @@ def word_weights(models: tuple[tuple[float, float], ...] = MODELS) -> NDArray[np
         weights[model, IN_ORDER:NOT_THERE] = np.log(new + in_order * rarest)
         weights[model, NOT_THERE] = np.log(new)
     return np.minimum(weights, MOST_EVIDENCE).reshape(-1)
+
+
+def all_weights() -> NDArray[np.float64]:
+    """Return the weights of the models, of summaries, and the most that any of the models gives, flat."""
+    weights = word_weights()
+    return np.concatenate([weights, word_weights((SUMMARY_MODEL,)), weights.reshape(len(MODELS), N_GRADES).max(axis=0)])
+
+
+def logarithms() -> NDArray[np.float64]:
+    """Return the logarithms of small numbers; that of 0 is not used."""
+    return np.array([0.0, *(math.log(number) for number in range(1, _N_LOGARITHMS))])
 
 
 def rarity_levels() -> NDArray[np.int8]:

@@ -23,7 +23,7 @@ from ibidem.index.same_texts import NewTexts, TextList, first_with_same_text, is
 from ibidem.index.segment import Segment, SegmentSettings, frozen
 from ibidem.index.settings import decided, is_undecided
 from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
-from ibidem.index.vocabulary import WordCounts
+from ibidem.index.vocabulary import ENOUGH_DOCUMENTS, WordCounts
 
 _MOST_REMOVED_SHARE = 0.5  # a segment with a larger share of removed documents is rewritten
 _IDS_SHOWN = 3
@@ -255,11 +255,16 @@ class Writer:
             message = "spots cannot be made again: an index does not keep the order of words"
             raise IndexSettingsError(message, f"Leave out {given('recount', True)}, or create another index.")
 
-    def recount(self) -> None:
-        """Count again how many documents each word occurs in, and update all segments. One commit."""
+    def recount(self, n_documents: int | None = None) -> None:
+        """Count again how many documents (of the oldest `n_documents`, if given) a word occurs in, and update all segments."""
         self.check_recount()
         parts = self._snapshot.parts
-        counts = WordCounts.counted([(part.segment, part.kept) for part in parts], self.counts.version + 1)
+        counted = [(part.segment, part.kept if n_documents is None else part.kept.copy()) for part in parts]
+        if n_documents is not None:
+            serials = np.sort(np.concatenate([segment.serials[kept] for segment, kept in counted]))
+            for segment, kept in counted:
+                kept &= segment.serials <= serials[n_documents - 1]
+        counts = WordCounts.counted(counted, self.counts.version + 1)
         old = self._snapshot.state
         entries = []
         for part in parts:
@@ -288,10 +293,13 @@ class Writer:
             self._merge_due()
 
     def _merge_due(self) -> None:
-        n_documents = self._snapshot.state.n_documents
-        is_young = not self._is_counted
-        if is_young and n_documents >= 2 * self.counts.n_documents > 0:
-            self.recount()
+        n_counted = self.counts.n_documents
+        if not self._is_counted and n_counted > 0:
+            # The oldest documents only: scores must not depend on how many came with the one that doubled their number.
+            while n_counted < ENOUGH_DOCUMENTS and 2 * n_counted <= self._snapshot.state.n_documents:
+                n_counted *= 2
+            if n_counted > self.counts.n_documents:
+                self.recount(n_counted)
         for part in self._snapshot.parts:
             if (~part.kept).sum() > _MOST_REMOVED_SHARE * part.segment.n_documents:
                 self._replace([part])

@@ -47,6 +47,12 @@ def _place_of_level(expected):
     return max(np.int64(0), min(place, np.int64(N_EXPECTED - 1)))
 
 
+@inlined_kernel
+def _log(number, limits):
+    """Return the logarithm of a number, which mostly is small."""
+    return limits.logarithms[number] if number < len(limits.logarithms) else math.log(number)
+
+
 @inner_kernel
 def _count_stretch(text, start, end, grading):
     """Count the words of a stretch, and the pairs and runs completely inside it."""
@@ -113,7 +119,7 @@ def _grade_words(text, low, high, n_other, grading, limits):
             grades[k] = level
             continue
         # By chance, a word follows one of its neighbours as often as the neighbour occurs there times its own rate.
-        by_order = np.int64(-(rates[word] + math.log(neighbours)) * LEVELS_PER_UNIT)
+        by_order = np.int64(-(rates[word] + _log(neighbours, limits)) * LEVELS_PER_UNIT)
         grades[k] = IN_ORDER + max(level, max(0, min(by_order, limits.highest_chance_level)))
     for k in range(low, high):
         used[words[k]] = 0
@@ -126,20 +132,35 @@ def best_stretch(grades, bounds, low, high, core_start, core_end, weights, model
     `weights` are by model and grade. A stretch has the cost of its two ends less, which depends on the bounds there.
     """
     best, total, opened, opened_at = _NO_SCORE, 0.0, _NO_SCORE, low
+    start, end = core_start, core_end
     base = model * N_GRADES
-    found[0], found[1] = core_start, core_end
-    for k in range(low, high + 1):
-        if k > opened_at and k > core_start and opened_at < core_end:
-            value = total + opened - end_costs[bounds[k]]
-            if value > best:
-                best = value
-                found[0], found[1] = opened_at, k
-        if k == high:
-            break
+    # It begins before the end of the core and ends after its start, so only in between may it do both. Whether a place is
+    # better cannot be predicted: the loops choose values instead of jumping.
+    for k in range(low, min(core_start + 1, core_end)):
         value = -total - end_costs[bounds[k]]
-        if value > opened and k < core_end:
-            opened, opened_at = value, k
+        is_better = value > opened
+        opened = value if is_better else opened
+        opened_at = k if is_better else opened_at
         total += weights[base + grades[k]]
+    for k in range(core_start + 1, core_end):
+        cost = end_costs[bounds[k]]
+        value = total + opened - cost
+        is_better = value > best
+        best = value if is_better else best
+        start = opened_at if is_better else start
+        end = k if is_better else end
+        value = -total - cost
+        is_better = value > opened
+        opened = value if is_better else opened
+        opened_at = k if is_better else opened_at
+        total += weights[base + grades[k]]
+    for k in range(core_end, high + 1):
+        value = total + opened - end_costs[bounds[k]]
+        if value > best and k > opened_at and k > core_start:
+            best, start, end = value, opened_at, k
+        if k < high:
+            total += weights[base + grades[k]]
+    found[0], found[1] = start, end
     return best
 
 
@@ -174,29 +195,42 @@ def refine_side(text, place, side, model, room, limits):
     return evidence
 
 
+@inlined_kernel
+def _is_hopeless(evidence, limits):
+    """Tell whether so little evidence will not become enough when ends move."""
+    return evidence < limits.min_evidence / 2.0
+
+
 @inner_kernel
 def _choose_models(text, core, room, limits):
     """Write the models that give side a of the cluster the most evidence to `room.models.chosen`; return how much.
 
-    Their stretches and scores stay in the room.
+    Their stretches and scores stay in the room. They are not looked for if no model can give enough to go on.
     """
     low, high = _grade_side(text, core, 0, room, limits)
+    most = best_stretch(
+        room.grading.grades, text.bounds, low, high, core[0], core[1], limits.weights, limits.n_models + 1,
+        limits.end_costs, room.found,
+    )  # fmt: skip
+    if _is_hopeless(most, limits):
+        return most
+    models = room.models
     for model in range(limits.n_models):
-        room.models.scores[model] = best_stretch(
+        models.scores[model] = best_stretch(
             room.grading.grades, text.bounds, low, high, core[0], core[1], limits.weights, model,
             limits.end_costs, room.found,
         )  # fmt: skip
-        room.models.stretches[2 * model], room.models.stretches[2 * model + 1] = room.found[0], room.found[1]
-        room.models.order[model] = room.models.scores[model]
+        models.stretches[2 * model], models.stretches[2 * model + 1] = room.found[0], room.found[1]
+        models.order[model] = models.scores[model]
     most = _NO_SCORE
     for i in range(_MODELS_REFINED):
         best = np.int64(0)
         for model in range(1, limits.n_models):
-            if room.models.order[model] > room.models.order[best]:
+            if models.order[model] > models.order[best]:
                 best = model
-        room.models.chosen[i] = best
-        most = max(most, room.models.order[best])
-        room.models.order[best] = _NO_SCORE
+        models.chosen[i] = best
+        most = max(most, models.order[best])
+        models.order[best] = _NO_SCORE
     return most
 
 
@@ -204,7 +238,7 @@ def _choose_models(text, core, room, limits):
 def refine(text, core, room, limits, passages, evidence, n):
     """Write the passage of a cluster as row n, under the model that gives both sides the most evidence."""
     evidence[2 * n] = evidence[2 * n + 1] = _NO_SCORE
-    if _choose_models(text, core, room, limits) < limits.min_evidence / 2.0:  # hopeless
+    if _is_hopeless(_choose_models(text, core, room, limits), limits):
         return
     place, most = room.place, _NO_SCORE
     for i in range(_MODELS_REFINED):
@@ -222,7 +256,7 @@ def refine(text, core, room, limits, passages, evidence, n):
                 if a_start == place[0] and a_end == place[1]:
                     break  # so b would not change either
             of_b = refine_side(text, place, 1, model, room, limits)
-            if min(of_a, of_b) < limits.min_evidence / 2.0:  # hopeless
+            if _is_hopeless(min(of_a, of_b), limits):
                 break
             if b_start == place[2] and b_end == place[3]:
                 break
@@ -258,6 +292,8 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
             a, b = room.seeds[2 * i], room.seeds[2 * i + 1] + n_a
             core[0], core[1] = min(core[0], firsts[a]), max(core[1], firsts[a + 1])
             core[2], core[3] = min(core[2], firsts[b]), max(core[3], firsts[b + 1])
+        if min(core[1] - core[0], core[3] - core[2]) < limits.least_core_words:
+            continue  # nor would a part of it become a passage
         refine(text, core, room, limits, passages, evidence, n)
         if min(evidence[2 * n], evidence[2 * n + 1]) >= limits.min_evidence:
             kept = start

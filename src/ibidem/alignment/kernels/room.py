@@ -30,10 +30,13 @@ class Text(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a passage needs, and the weights of words per model and grade, flat."""
+    """What a passage needs, and the weights of words per model and grade, flat: after the models that of summaries, and the
+    most that any model gives.
+    """
 
     min_evidence: float
     min_words: int
+    least_core_words: float
     max_gap_sentences: int
     summaries: bool
     least_cosine: float
@@ -42,6 +45,7 @@ class Limits(NamedTuple):
     unseen: float
     highest_chance_level: int
     levels: Numbers
+    logarithms: Numbers
     end_costs: Numbers
     min_summary_evidence: float
     min_extension_evidence: float
