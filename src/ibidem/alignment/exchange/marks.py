@@ -37,7 +37,7 @@ PLACES = pa.schema(
         ("after", pa.uint64()),
     ]
 )
-_WORDS_AT_A_TIME = 1 << 20
+_WORDS_AT_A_TIME = 1 << 18
 _MEETINGS_AT_A_TIME = 1 << 20
 
 
