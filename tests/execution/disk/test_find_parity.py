@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ibidem
-from ibidem.alignment.exchange import aligned_pairs, marks
+from ibidem.alignment.exchange import aligned_pairs, aligned_passages, marks
 from ibidem.config import SIGNATURES
 from ibidem.passages.exchange import pairs, repeat_groups
 from tests.execution.disk.sameness import (
@@ -202,8 +202,9 @@ def test_passages_aligned_word_by_word(signature: str, data: Any, way: dict[str,
         check_same_find(inputs, against, way=way, **call)
 
 
-def test_marks_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alignment_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, most in (
+        (aligned_passages, "_ROWS_AT_A_TIME", 7),
         (marks, "_WORDS_AT_A_TIME", 100),
         (marks, "_MEETINGS_AT_A_TIME", 5),
         (aligned_pairs, "_MOST_SENT_BYTES", 300),

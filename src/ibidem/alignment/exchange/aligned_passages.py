@@ -25,7 +25,8 @@ from ibidem.passages.exchange.pairs import COVERAGE, FOUND
 
 Numbers = NDArray[np.int64]
 _SPAN = ("a_start", "a_end", "b_start", "b_end")
-_READING_ORDER = ("b_start", "b_document", "a_start", "a_document")  # the last one decides first
+_READING_ORDER = ("number", "b_start", "b_document", "a_start", "a_document")  # the last one decides first
+_ROWS_AT_A_TIME = 1 << 16
 _HALF = 32
 
 
@@ -38,7 +39,7 @@ def put_in(
     a_is_first = not layout.has_reference
 
     def join(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        passages, outcomes = in_order(tables["passages"], "number"), in_order(tables["outcomes"], "key")
+        passages, outcomes = tables["passages"], in_order(tables["outcomes"], "key")
         kinds = outcomes["outcome"].to_numpy()
         is_b = tables["located"]["is_b"].to_numpy()
         # What is not dropped was located.
@@ -47,7 +48,7 @@ def put_in(
         aligned = [table.filter(pa.array(is_aligned)) for table in sides]
         added = _aligned_rows(outcomes.filter(pa.array(kinds == ALIGNED)), aligned, min_sentences)
         is_dropped, ends = _dropped(passages, outcomes.filter(pa.array(kinds == DROPPED)))
-        yield Sent("passages", _in_reading_order([passages.filter(pa.array(~is_dropped)), added]), home)
+        yield from (Sent("passages", some, home) for some in _in_reading_order(passages, is_dropped, added))
         covered = [np.stack([side["covered_first"].to_numpy(), side["covered_end"].to_numpy()]) for side in aligned]
         yield from _sent_coverage(added, covered, 1, a_is_first, layout)
         yield from _sent_coverage(passages.filter(pa.array(is_dropped)), ends, -1, a_is_first, layout)
@@ -67,7 +68,7 @@ def _aligned_rows(outcomes: pa.Table, sides: Sequence[pa.Table], min_sentences: 
     kinds = pa.array(KINDS).take(pa.array(kinds_of(passages, min_sentences)))
     directions = pa.array(DIRECTIONS).take(pa.array(directions_of(a["time"].to_numpy(), b["time"].to_numpy())))
     columns = {
-        "number": np.zeros(len(passages)), "a_document": outcomes["a_document"], "b_document": outcomes["b_document"],
+        "number": np.arange(len(passages)), "a_document": outcomes["a_document"], "b_document": outcomes["b_document"],
         "a_id": a["id"], "a_start": a["start"], "a_end": a["end"], "b_id": b["id"], "b_start": b["start"], "b_end": b["end"],
         "n_sentences": passages.n_sentences, "similarity": passages.similarity, "kind": kinds, "direction": directions,
         "a_sentence": a["first"], "b_sentence": b["first"],
@@ -84,11 +85,18 @@ def _side(documents: pa.ChunkedArray, table: pa.Table) -> LocatedSide:
     return LocatedSide(documents.to_numpy(), places, sentences, covered, digests, is_whole)
 
 
-def _in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
-    """Return passages by document a, place in a, document b, place in b; of equal ones, those of the first table come first."""
-    table = pa.concat_tables(tables)
-    table = table.take(pa.array(np.lexsort([table[name].to_numpy() for name in _READING_ORDER])))
-    return table.set_column(0, FOUND.field("number"), pa.array(np.arange(table.num_rows)))
+def _in_reading_order(passages: pa.Table, is_dropped: NDArray[np.bool_], added: pa.Table) -> Iterator[pa.Table]:
+    """Yield passages by document a, place in a, document b, place in b; of equal ones, those found by sentences come first.
+
+    Not all at once: they may be many, and they are in memory already.
+    """
+    table = pa.concat_tables([passages, added])
+    columns = [table[name].to_numpy() for name in _READING_ORDER]
+    order = np.lexsort([columns[0], np.arange(table.num_rows) >= passages.num_rows, *columns[1:]])
+    order = order[~np.append(is_dropped, np.zeros(added.num_rows, np.bool_))[order]]
+    for begin in range(0, len(order), _ROWS_AT_A_TIME):
+        some = table.take(pa.array(order[begin : begin + _ROWS_AT_A_TIME]))
+        yield some.set_column(0, FOUND.field("number"), pa.array(np.arange(begin, begin + some.num_rows)))
 
 
 def _dropped(passages: pa.Table, dropped: pa.Table) -> tuple[NDArray[np.bool_], list[Numbers]]:
