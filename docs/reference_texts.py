@@ -86,6 +86,7 @@ an index from one folder; if a text arrives under a second id all the same, `ind
 | file | written by | content |
 |---|---|---|
 | `passages`, `repeats`, `documents`, `texts` | `find` | [tables](tables.md); `texts` only where text was extracted from HTML |
+| `families` | `find --families` | a [table](tables.md#families) |
 | `sentence_pairs`, `postings` | `find --sentence-pairs`, `--postings` | [tables](tables.md#sentence_pairs) |
 | `passages` | `compare --pairs` | a [table](tables.md#passages) |
 | `duplicates`, `clusters` | `cluster` | [tables](tables.md#duplicates) |
@@ -119,6 +120,11 @@ TABLES = {
         "With `--keep-text`, the columns `a_text` and `b_text` follow.",
     ),
     "repeats": (model.REPEATS, "One row per text that appears in more than `--max-places` places. Written by `find`."),
+    "families": (
+        model.FAMILIES,
+        "One row per place of a passage, the places of one passage together, the earliest first. Written by `find --families`. "
+        "See [families](passages.md#families).",
+    ),
     "sentence_pairs": (
         model.SENTENCE_PAIRS,
         "One row per pair of sentences that match. Written by `find --sentence-pairs`. A sentence in more than `--max-places` "
@@ -160,6 +166,19 @@ COLUMNS = {
         "direction": "`a_to_b` if the first document is earlier, `b_to_a` if later, `unknown` without two different times",
         "a_sentence": "number of its first sentence in the first document, from 0",
         "b_sentence": "number of its first sentence in the second document, from 0",
+    },
+    "families": {
+        "family": "number of the family, from 1; families in most documents come first",
+        "id": "id of the document",
+        "start": "where the place begins in it",
+        "end": "where it ends",
+        "time": "time of the document, in UTC, to the second: `2031-05-14T22:30:00Z`",
+        "group": "group of the document",
+        "variant": "number of the wording in the family, from 1; places with the same words have the same one",
+        "n_places": "places of the family",
+        "n_documents": "documents they are in",
+        "n_variants": "wordings of the family",
+        "is_first": "true for the first place of the family: the earliest, without times the first by id",
     },
     "sentence_pairs": {
         "a_id": "id of the first document in reading order; with `--against`, of the document in the input",

@@ -24,6 +24,7 @@ import vl_convert
 ROOT = Path(__file__).resolve().parent.parent
 EVIDENCE = ROOT / "docs" / "evidence"
 VERDICTS = ("reproduced", "in shape", "in part", "contradicted", "not available")
+MISSING = 3  # exit code of a study whose collections are missing
 _PLACES = ("--data", "--out", "--work")  # options that do not change what is measured
 _VERSIONS = ("ibidem", "numpy", "numba", "pyarrow")
 _FONT = "system-ui, sans-serif"
@@ -83,6 +84,7 @@ class Study:
             "about": " ".join(self.about.split()),
             "command": f"python studies/{Path(sys.argv[0]).name} --data DIR",
             "seconds": round(time.perf_counter() - self.begun),
+            "processor_seconds": round(sum(os.times()[:4])),  # of this process and those it has waited for
             "machine": machine(),
             "parts": self.parts,
         }
@@ -93,7 +95,8 @@ class Study:
 
 def study_page(record: Mapping[str, Any]) -> str:
     """Return the page of a study as Markdown."""
-    made = f"Made by `{record['command']}` in {record['seconds']} s on {record['machine']}."
+    processor = f" ({record['processor_seconds']} s of processor time)" if "processor_seconds" in record else ""
+    made = f"Made by `{record['command']}` in {record['seconds']} s{processor} on {record['machine']}."
     lines = [f"# {record['title']}", "", record["about"], "", made, ""]
     verdicts = [part for part in record["parts"] if part["kind"] == "verdict"]
     if verdicts:
@@ -147,11 +150,13 @@ def study_options(description: str | None) -> argparse.ArgumentParser:
 
 
 def require(folder: str | None, *names: str) -> Path:
-    """Return the folder of the collections; end the study, saying so, if one of the files is not there."""
+    """Return the folder of the collections; end the study with the exit code MISSING, saying so, if a file is not there."""
     if folder is None:
-        sys.exit("This study needs real collections: give their folder with --data DIR.")
+        print("This study needs real collections: give their folder with --data DIR.", file=sys.stderr)
+        sys.exit(MISSING)
     path = Path(folder)
     missing = [name for name in names if not (path / name).exists()]
     if missing:
-        sys.exit(f"{path} does not hold {', '.join(missing)}: nothing was measured.")
+        print(f"{path} does not contain {', '.join(missing)}: nothing was measured.", file=sys.stderr)
+        sys.exit(MISSING)
     return path

@@ -22,6 +22,8 @@ MOST_PLACES = 300
 MIN_HITS = 3
 MIN_WORDS = 4
 SHARES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 1.0)
+PAPER_SHARE = 300_000 / 500_000
+PLACES = (3, 10, 30, 100, 300, float("inf"))
 RANGES = tuple((low, high) for low in (0.0, 0.0002, 0.001, 0.005) for high in (0.01, 0.05, 0.2, 1.0) if low < high)
 
 Keys = NDArray[np.uint64]
@@ -54,10 +56,12 @@ class HashTable:
         return self.n_hits(collection) >= self.min_hits
 
 
-def hash_table(name: str, hashes_of: HashesOf, sources: Collection, min_hits: int = MIN_HITS) -> HashTable:
+def hash_table(
+    name: str, hashes_of: HashesOf, sources: Collection, min_hits: int = MIN_HITS, most_places: float = MOST_PLACES
+) -> HashTable:
     """Return the table of the sources' hashes, without those that occur too often and the 0 of sentences without words."""
     hashes, n_times = np.unique(hashes_of(sources)[0], return_counts=True)
-    return HashTable(name, hashes[(n_times <= MOST_PLACES) & (hashes != 0)], hashes_of, min_hits)
+    return HashTable(name, hashes[(n_times <= most_places) & (hashes != 0)], hashes_of, min_hits)
 
 
 def sentence_hashes(collection: Collection) -> tuple[Keys, NDArray[np.int64], NDArray[Any]]:
@@ -109,6 +113,7 @@ class Sources:
     by_range: dict[tuple[float, float], HashTable]
     by_share: dict[float, HashTable]
     sentences: HashTable
+    by_places: dict[float, HashTable]
 
     @classmethod
     def of(cls, collection: Collection) -> Sources:
@@ -119,4 +124,6 @@ class Sources:
             for low, high in RANGES
         }
         by_share = {share: hash_table(f"fingerprints, {share:g}", fingerprints(counts, share), collection) for share in SHARES}
-        return cls(collection, counts, by_range, by_share, hash_table("Wang09", sentence_hashes, collection))
+        as_printed = fingerprints(counts, PAPER_SHARE)
+        by_places = {most: hash_table(f"{most:g} places", as_printed, collection, most_places=most) for most in PLACES}
+        return cls(collection, counts, by_range, by_share, hash_table("Wang09", sentence_hashes, collection), by_places)

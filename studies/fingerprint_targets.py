@@ -1,10 +1,13 @@
-"""Documents to be judged, and whether each is a duplicate: real quotations, and made clippings. Used by fingerprints.py."""
+"""Documents to be judged, and whether each is a duplicate: quotations and revisions, which are real, and clippings, which are
+planted. Used by fingerprints.py.
+"""
 
 from __future__ import annotations
 
 import random
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,7 +19,27 @@ from ibidem.columns.collection import Collection
 
 LEAST_QUOTED = 200  # characters
 PREVALENCE = 924 / 19_076  # the paper's share of duplicates
-COMMON_WORDS = ("the", "to", "of", "a", "and", "in", "is", "that", "it", "for", "on", "this", "some", "with", "be", "are")
+COMMON_WORDS = {
+    "English": ("the", "to", "of", "a", "and", "in", "is", "that", "it", "for", "on", "this", "some", "with", "be", "are"),
+    "Korean": (
+        "수",
+        "이",
+        "그",
+        "더",
+        "또는",
+        "및",
+        "있는",
+        "대한",
+        "위해",
+        "다른",
+        "모든",
+        "같은",
+        "경우",
+        "다음",
+        "때",
+        "현재",
+    ),
+}
 KINDS = ("entire", "entire, revised", "a part", "a part, revised")
 
 
@@ -53,7 +76,8 @@ class Targets:
         """Return the recall of every kind; nothing where there are no kinds."""
         if not self.kinds.any():
             return [None] * len(KINDS)
-        return [float(found[self.duplicated & (self.kinds == kind)].mean()) for kind in range(len(KINDS))]
+        of_kind = [self.duplicated & (self.kinds == kind) for kind in range(len(KINDS))]
+        return [float(found[chosen].mean()) if chosen.any() else None for chosen in of_kind]
 
 
 def targets_of(name: str, records: list[Record], duplicated: NDArray[np.bool_], kinds: NDArray[np.int64]) -> Targets:
@@ -114,22 +138,29 @@ def quoting_targets(records: list[Record], quotations: list[dict[str, Any]], is_
     return targets_of("quotations", only_text(chosen), np.array(duplicated), np.zeros(len(chosen), np.int64))
 
 
-def revise(sentence: str, draw: random.Random) -> str:
+def revision_targets(later: list[Record], earlier: dict[str, str], unrelated: list[Record]) -> Targets:
+    """Return pages whose earlier version (text by page) is among the sources, unchanged or revised, and unrelated ones."""
+    kinds = [int(" ".join(record["text"].split()) != " ".join(earlier[record["page"]].split())) for record in later]
+    duplicated = np.arange(len(later) + len(unrelated)) < len(later)
+    return targets_of("revisions", only_text([*later, *unrelated]), duplicated, np.array(kinds + [0] * len(unrelated)))
+
+
+def revise(sentence: str, common_words: Sequence[str], draw: random.Random) -> str:
     """Leave out a common word, or put one in, or swap two words."""
     words = sentence.split()
-    common = [i for i, word in enumerate(words) if word.lower() in COMMON_WORDS]
+    common = [i for i, word in enumerate(words) if word.lower() in common_words]
     way = draw.randrange(3)
     if way == 0 and common:
         del words[draw.choice(common)]
     elif way == 1:
-        words.insert(draw.randrange(1, len(words)), draw.choice(COMMON_WORDS))
+        words.insert(draw.randrange(1, len(words)), draw.choice(common_words))
     else:
         i = draw.randrange(len(words) - 2)
         words[i], words[i + 1] = words[i + 1], words[i]
     return " ".join(words)
 
 
-def clipping_targets(hosts: list[Record], sources: Collection) -> Targets:
+def clipping_targets(hosts: list[Record], sources: Collection, language: str) -> Targets:
     """Return targets of which every second one has something clipped from a source."""
     draw = random.Random(2)
     first = sources.document_first
@@ -149,7 +180,8 @@ def clipping_targets(hosts: list[Record], sources: Collection) -> Targets:
             sentences = [whole[sources.start_char[s] : sources.end_char[s]] for s in range(begin, end)]
             every = 5 if kind == 1 else 2 if kind == 3 else 0
             sentences = [
-                revise(s, draw) if every and i % every == 0 and len(s.split()) > 3 else s for i, s in enumerate(sentences)
+                revise(s, COMMON_WORDS[language], draw) if every and i % every == 0 and len(s.split()) > 3 else s
+                for i, s in enumerate(sentences)
             ]
             clipped = whole if kind == 0 else "\n\n".join(sentences)
             text = clipped if kind < 2 else "\n\n".join([text, clipped])

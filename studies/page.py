@@ -8,6 +8,8 @@ Their text is in page.md and papers/*.md; tables, plots, verdicts and single cel
     {verdicts PAPER}                 the rows of one paper: what it claims, what came out, and the evidence
     {cell NAME.KEY | ROW | COLUMN}   a cell, by its row's first cell, a version after it aside, and its column
     {count VERDICT}                  how many rows have this verdict
+    {counts PAPER}                   how many rows of one paper have which verdict
+    {preset NAME}                    how `--as NAME` runs a paper: commands, settings and rules, from the reference
     {studies}                        all studies, their commands and their times
 """
 
@@ -20,13 +22,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from evidence import EVIDENCE, markdown_table
+from evidence import EVIDENCE, VERDICTS, markdown_table
 
 PAGE = EVIDENCE.parent / "evidence.md"
 TEMPLATE = Path(__file__).with_name("page.md")
 PAPERS = EVIDENCE.parent / "papers"
 PAPER_TEMPLATES = Path(__file__).with_name("papers")
-_MARK = re.compile(r"\{(table|plot|verdicts|cell|count|studies)((?: [^{}]*)?)\}")
+REFERENCE = EVIDENCE.parent / "reference" / "papers.md"
+_MARK = re.compile(r"\{(table|plot|verdicts|cell|counts|count|preset|studies)((?: [^{}]*)?)\}")
 
 
 class Evidence:
@@ -68,14 +71,21 @@ class Evidence:
         parts = [part for study in self.studies.values() for part in study["parts"]]
         return [part["of"] for part in parts if part["kind"] == "verdict" and part["verdict"] == verdict]
 
+    def counts(self, paper: str) -> str:
+        """Return how many rows of a paper have which verdict."""
+        numbers = {each: sum(of.startswith(f"{paper}, ") for of in self.claims(each)) for each in VERDICTS}
+        return ", ".join(f"{number} {each}" for each, number in numbers.items() if number)
+
     def list_studies(self) -> str:
         """Return all studies with their commands."""
-        rows = ["| study | command | time |", "|---|---|---|"]
+        rows = ["| study | command | time | of the processor |", "|---|---|---|---|"]
         for name, study in self.studies.items():
-            rows.append(f"| [{study['title']}]({self.to_folder}/{name}.md) | `{study['command']}` | {study['seconds']} s |")
+            processor = f"{study['processor_seconds']} s" if "processor_seconds" in study else ""
+            title = f"[{study['title']}]({self.to_folder}/{name}.md)"
+            rows.append(f"| {title} | `{study['command']}` | {study['seconds']} s | {processor} |")
         total = sum(study["seconds"] for study in self.studies.values())
         machines = sorted({study["machine"] for study in self.studies.values()})
-        return "\n".join([*rows, f"| together | | {total / 60:.0f} min |", "", f"On {'; on '.join(machines)}."])
+        return "\n".join([*rows, f"| together | | {total / 60:.0f} min | |", "", f"On {'; on '.join(machines)}."])
 
     def fill(self, template: str) -> str:
         """Return the page: the text with everything in its place."""
@@ -93,11 +103,21 @@ class Evidence:
             if kind == "cell":
                 name, row, column = (piece.strip() for piece in told.split("|"))
                 return self.cell(name, row, column)
+            if kind == "counts":
+                return self.counts(told)
+            if kind == "preset":
+                return preset(told)
             if kind == "count":
                 return str(len(self.claims(told)))
             return self.list_studies()
 
         return _MARK.sub(put, template)
+
+
+def preset(name: str) -> str:
+    """Return the section of a paper in the reference, without its heading."""
+    sections = re.split(r"^## ", REFERENCE.read_text("utf-8"), flags=re.MULTILINE)
+    return next(section.split("\n", 1)[1].strip() for section in sections if section.startswith(f"{name}\n"))
 
 
 def main() -> None:

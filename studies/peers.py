@@ -116,6 +116,7 @@ def compile_kernels(bench: Bench, articles: Path) -> None:
     pairs.write_bytes((bench.data / ARTICLE_PAIRS).read_bytes())
     for verb, *flags in (
         ("cluster",), ("find",), ("find", "--align"), ("compare", "--pairs", str(pairs)), ("dedup", "--level", "passage"),
+        ("dedup", "--level", "passage", "--align"),
         ("dedup", "--level", "sentence"),
     ):  # fmt: skip
         outcome = bench.runner.run_ibidem(verb, articles, *flags)
@@ -235,7 +236,8 @@ def show_cleaned(bench: Bench, name: str, truth: Truth, raw: Path, repeated: Rep
         return f"{share:.1%}", repeated.share(spans), of_truth
 
     words = words_seconds(raw)
-    outcomes = [bench.runner.run_ibidem("dedup", raw, "--level", level) for level in ("passage", "sentence")]
+    levels = (("passage",), ("passage", "--align"), ("sentence",))
+    outcomes = [bench.runner.run_ibidem("dedup", raw, "--level", *level) for level in levels]
     runs = [(outcome, words) for outcome in (*outcomes, bench.runner.run_peer("datatrove-sentences", raw))]
     columns = ("characters removed", "of these, also elsewhere", "true passages, on the side that loses more")
     note = "Also elsewhere: removed words that are in a run of five that occurs in the collection more than once."

@@ -70,6 +70,7 @@ def test_names() -> None:
 
 WRONG: list[dict[str, Any]] = [
     {"min_similarity": 0}, {"min_similarity": 1.5}, {"min_similarity": "much"}, {"min_similarity": 1 / 3},
+    {"min_copy_similarity": 2},
     {"min_containment": 2}, {"min_score": 0}, {"signature": "wrds"}, {"text_field": ""}, {"min_sentences": 0},
     {"max_places": 1}, {"max_bits_apart": 17}, {"bits_per_word": 9, "signature_bits": 8}, {"commit_every": "often"},
     {"sample_remainder": 4}, {"filter_bits": 7}, {"measure": "order", "min_containment": 0.5},

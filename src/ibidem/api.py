@@ -81,10 +81,11 @@ def find(
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, sentence_pairs: bool = False, postings: bool = False, min_sentences: int = 3,
     min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
-    same_document: bool = False, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
-    min_aligned_words: int = 25, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
-    partitions: int = 0, resume: bool = False, work_dir: str = "auto", format: Literal["parquet", "jsonl", "csv"] = "parquet",
-    keep_text: bool = False, overwrite: bool = False, strict: bool = False,
+    same_document: bool = False, skip_same_group: bool = False, families: bool = False, align: bool = False,
+    min_evidence: float = 25.0, min_aligned_words: int = 25, workers: int = 0, memory: str = "auto", max_disk: str = "auto",
+    tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
+    format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
+    strict: bool = False,
     # end of settings
 ) -> Result[pa.Table] | Result[DataFrame]:  # fmt: skip
     """Find every passage that appears in two documents, located to the character in both.
@@ -361,7 +362,8 @@ def dedup(
     spot_chain: int = 2, max_document_share: float = 0.6, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
-    same_document: bool = False, measure: Literal["resemblance", "order"] = "resemblance",
+    same_document: bool = False, align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25,
+    measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
     contractions: bool = False, min_containment: float | Fraction = 0, min_shared_shingles: int = 0,
     max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
@@ -369,8 +371,9 @@ def dedup(
     sample_size: int = 400, supershingles: int = 6, supershingle_size: int = 14, min_supershingles: int = 2,
     verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
     keep: str = "first", chains: bool = False, level: Literal["document", "passage", "sentence"] = "document",
-    mark_only: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
-    partitions: int = 0, resume: bool = False, work_dir: str = "auto", overwrite: bool = False, strict: bool = False,
+    min_copy_similarity: float | Fraction = 0.7, mark_only: bool = False, workers: int = 0, memory: str = "auto",
+    max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
+    overwrite: bool = False, strict: bool = False,
     # end of settings
 ) -> Cleaned[Any] | CleanedOnSpark:  # fmt: skip
     """Decide what to remove from a collection so that nothing is in it twice; `cleaned` and `write` give what remains.

@@ -218,6 +218,23 @@ REPEATS = pa.schema(
     ]
 )
 
+# All places of every travelling passage. `time` is text: to the second, in UTC.
+FAMILIES = pa.schema(
+    [
+        pa.field("family", pa.int64(), nullable=False),
+        pa.field("id", _NAME, nullable=False),
+        pa.field("start", pa.int64(), nullable=False),
+        pa.field("end", pa.int64(), nullable=False),
+        pa.field("time", pa.large_string()),
+        pa.field("group", pa.large_string()),
+        pa.field("variant", pa.int64(), nullable=False),
+        pa.field("n_places", pa.int64(), nullable=False),
+        pa.field("n_documents", pa.int64(), nullable=False),
+        pa.field("n_variants", pa.int64(), nullable=False),
+        pa.field("is_first", pa.bool_(), nullable=False),
+    ]
+)
+
 DOCUMENTS = pa.schema(
     [
         pa.field("id", pa.large_string(), nullable=False),

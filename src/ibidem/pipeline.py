@@ -34,7 +34,7 @@ from ibidem.columns.keep_rules import fields_for_keeping
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, document_shingle_size, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan
-from ibidem.execution.checks import check_documents, check_sentences, check_shingled, check_sides, numbers_of_pairs
+from ibidem.execution.checks import check_documents, check_level, check_sentences, check_shingled, check_sides, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Sender, Source, n_unread_bytes
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
@@ -44,7 +44,7 @@ from ibidem.formats.word_tables import WordTable
 from ibidem.matches.core import Classed
 from ibidem.matches.stage import classify, list_postings, pair_sentences
 from ibidem.passages.exchange.grams import GramSender
-from ibidem.passages.stage import find_passages, find_repeats, passage_table, repeat_table
+from ibidem.passages.stage import find_families, find_passages, find_repeats, passage_table, repeat_table
 from ibidem.resemblance import RATIOS, corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
@@ -83,7 +83,7 @@ def row_senders(config: Config) -> list[Sender[Any]]:
 
 
 def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, progress: Progress) -> Tables:
-    """Return the tables of passages, documents and repeats. What no later stage needs is released as soon as possible."""
+    """Return the tables of passages, documents and repeats, and others if asked for. What is no longer needed is released."""
     with progress.stage("matches"):
         classed = classify(flow, sentences, config, progress, then=row_senders(config))
         tables = match_tables(flow, sentences, classed, config, progress)
@@ -101,7 +101,10 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
             "passages": passage_table(flow, sentences, found, config),
         }
         release_unused()
-        return tables
+    if config.passages.families:
+        with progress.stage("families"):
+            tables["families"] = find_families(flow, sentences, tables["passages"], config)
+    return tables
 
 
 def match_tables(
@@ -142,6 +145,7 @@ def cluster_documents(
 
 def dedup(run: Run[TableT], plan: SamplingPlan | None = None) -> CleaningResult[TableT, Any]:
     """Decide what is removed from the inputs: documents, passages or sentences that also appear in what is kept."""
+    check_level(run.config)
     documents = run.read(fields_for_keeping(run.config), to_copy=True)
     known: Parts[Any]
     if run.config.cleaning.level == "document":

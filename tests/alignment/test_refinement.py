@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
 from ibidem.alignment.kernels.pairs import OUTCOME
@@ -172,6 +173,13 @@ def collection_of(texts: list[str], batch_size: int) -> Collection:
     return gather(batches, [], SentencesConfig(), in_turn, lambda documents, sentences: None)
 
 
+def assert_same_words(cut: NDArray[np.uint32], whole: NDArray[np.uint32]) -> None:
+    """A character of an unspaced script stands for the next one, too, which may be cut off, or begin another sentence."""
+    assert (cut & 1).tolist() == (whole & 1).tolist()
+    is_word = whole & 1 == 0
+    assert cut[is_word].tolist() == whole[is_word].tolist()
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_passages_are_located_at_words_or_at_the_edges_of_sentences(
@@ -196,7 +204,7 @@ def test_passages_are_located_at_words_or_at_the_edges_of_sentences(
             start, end = passages.places[2 * side, n], passages.places[2 * side + 1, n]
             assert passages.documents[side, n] == d
             stems, *_ = stem_words(pa.array([texts[d][start:end]], pa.large_string()), *[np.empty(0, np.int64)] * 2)
-            assert stems.tolist() == words.stem[low:high].tolist()
+            assert_same_words(stems, words.stem[low:high])
             whole = [first[pair[0]], first[pair[0] + 1], first[pair[1]], first[pair[1] + 1]]
             assert passages.is_whole[n] == (row[1:5] == whole)
             if not is_plain(texts[d]):
@@ -227,6 +235,6 @@ def test_long_words_and_long_texts_without_blanks_are_located_too() -> None:
         start, end = passages.places[:2, n]
         cut = texts[int(passages.documents[0, n])][start:end]
         stems, *_ = stem_words(pa.array([cut], pa.large_string()), *[np.empty(0, np.int64)] * 2)
-        assert stems.tolist() == words.stem[row[1] : row[2]].tolist()
+        assert_same_words(stems, words.stem[row[1] : row[2]])
         assert passages.is_equal[n]
         assert passages.similarity[n] == pytest.approx(1.0)

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from ibidem.sentences import split_sentences, stem_words
 from ibidem.sentences.code_points import load_code_points
 from ibidem.sentences.kernels.stems import CLAUSE_BOUND, SENTENCE_BOUND, STOP_BOUND, WITHIN_CLAUSE, locate_words
-from tests.alignment.written import PIECES, TEXTS, is_plain, stem_of, words_of_text
-
-# What is not so yet.
+from tests.alignment.written import PIECES, TEXTS, is_alone, is_plain, stem_of, words_of_text
 
 NONE = np.empty(0, np.int64)
 
@@ -55,7 +53,12 @@ def test_texts_and_sentences_begin_with_the_words_that_follow(texts: list[str]) 
     begins = [(d, len(t[:start].encode())) for d, t in enumerate(texts) for start, _ in split_sentences(t)]
     documents, start_bytes = (np.array([place[k] for place in begins], np.int64) for k in range(2))
     stems, _, first, sentence_first = stem_words(pa.array(texts, pa.large_string()), documents, start_bytes)
-    assert stems.tolist() == [stem for text in texts for stem in stems_of(text)]
+    own = [start_bytes[documents == d] for d in range(len(texts))]
+    alone = [
+        stem_words(pa.array([text], pa.large_string()), np.zeros(len(o), np.int64), o)[0]
+        for text, o in zip(texts, own, strict=True)
+    ]
+    assert stems.tolist() == [stem for some in alone for stem in some.tolist()]
     assert first.tolist() == np.cumsum([0, *(len(words_of_text(text)) for text in texts)]).tolist()
     starts = [[len(text[:start].encode()) for start, _ in words_of_text(text)] for text in texts]
     expected = [first[d] + sum(place < byte for place in starts[d]) for d, byte in begins]
@@ -103,11 +106,20 @@ WORDS = st.lists(
 ).map("".join)  # fmt: skip
 
 
+def twins_of(text: str, bounds: list[int]) -> list[str]:
+    """Return the stems of words; a character of an unspaced script is taken with the next one, if nothing divides them."""
+    words = [text[start:end] for start, end in words_of_text(text)]
+    alone, twins = [is_alone(word) for word in words], list(map(stem_of, words))
+    joins = [a and b and bound == WITHIN_CLAUSE for a, b, bound in zip(alone, alone[1:], bounds[1:], strict=False)]
+    return [f"{twin}|{twins[k + 1]}" if k < len(joins) and joins[k] else twin for k, twin in enumerate(twins)]
+
+
 @settings(max_examples=400, deadline=None)
 @given(st.lists(WORDS | st.sampled_from(PIECES), max_size=12))
 def test_stems_are_alike_exactly_where_the_twins_are(words: list[str]) -> None:
     text = " ".join(words)
-    stems, twins = stems_of(text), [stem_of(text[start:end]) for start, end in words_of_text(text)]
+    stems, bounds, _, _ = stem_words(pa.array([text], pa.large_string()), NONE, NONE)
+    stems, twins = stems.tolist(), twins_of(text, bounds.tolist())
     assert len(stems) == len(twins)
     assert len(set(stems)) == len(set(twins)) == len(set(zip(stems, twins, strict=True)))
 
@@ -151,7 +163,9 @@ def test_beginnings_do(a: str, b: str) -> None:
 
 def test_a_character_of_an_unspaced_script_is_a_word() -> None:
     assert [len(stems_of(text)) for text in ("漢字", "カタカナ", "ひらがな", "ภาษา", "한국어", "漢a字b9")] == [2, 4, 4, 4, 1, 4]
-    assert stems_of("漢字") == stems_of("字漢")[::-1]
+    # Each stands for itself and the next one; what is between them divides them.
+    assert stems_of("漢字漢字")[0] == stems_of("漢字漢字")[2] != stems_of("字漢")[1]
+    assert stems_of("漢：字") == stems_of("字：漢")[::-1]
 
 
 @pytest.mark.parametrize("character", ["\ufe70", "\ufc5e"])

@@ -72,6 +72,11 @@ def words_of_text(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in re.finditer(rf"{single}|(?:(?![{_SINGLE}])[{letter}]{more})+", text)]
 
 
+def is_alone(word: str) -> bool:
+    """Return whether a word is one character of an unspaced script."""
+    return re.match(f"[{_SINGLE}]", word) is not None
+
+
 def letters_of(character: str) -> int:
     """Return how many letters a character counts for: those that say more than letters of Latin and Greek do count twice."""
     if "\u1160" <= character <= "\u11ff":  # the rest of a syllable

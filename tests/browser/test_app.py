@@ -204,7 +204,7 @@ def test_facets_narrow_down_and_tables_are_downloaded(open_page: Open, app: str)
 
 def test_hostile_results_are_shown_and_never_carried_out(open_page: Open, hostile_result: Path) -> None:
     with served(str(hostile_result)) as address, open_page(address, own=address, offline=False) as page:
-        for view in ("pairs", "pair=0", "pair=5&passage=1", "flow", "families", "family=0", "documents", "document=3"):
+        for view in ("pairs", "pair=0", "pair=5&passage=1", "flow", "families", "family=1", "documents", "document=3"):
             page.goto(f"{address}#{view}")
             page.wait_for_timeout(200)
             assert page.evaluate("window.harmed") is None

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+import ibidem
 from ibidem.viewer.material import material_of_folder
 from ibidem.viewer.report import write_report
 from ibidem.viewer.store_cache import passing_views
 from tests.browser.conftest import HOSTILE, SHARED, Open, serious_findings, wait_until
+from tests.texts import text
 
 VIEWS = ["overview", "pairs", "pair=10", "flow", "families", "family=3", "documents", "document=18", "left-out"]
 
@@ -388,7 +390,7 @@ def test_hostile_texts_are_shown_and_never_carried_out(open_page: Open, hostile_
     with passing_views(material_of_folder(hostile_result)) as store:
         write_report(store, path, title=HOSTILE[1])
     with open_page(path.as_uri()) as page:
-        for view in ("overview", "pairs", "pair=0", "pair=5&passage=1", "flow", "families", "family=0", "document=3"):
+        for view in ("overview", "pairs", "pair=0", "pair=5&passage=1", "flow", "families", "family=1", "document=3"):
             page.goto(f"{path.as_uri()}#{view}")
             page.wait_for_timeout(150)
             assert page.evaluate("window.harmed") is None
@@ -409,4 +411,19 @@ def test_hostile_texts_are_shown_and_never_carried_out(open_page: Open, hostile_
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_are_accessible(open_page: Open, example_report: str, axe: str, view: str, scheme: str) -> None:
     with open_page(f"{example_report}#{view}", color_scheme=scheme, bypass_csp=True) as page:
+        assert serious_findings(page, axe) == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_groups_that_share_documents_are_a_table(open_page: Open, axe: str, tmp_path: Path, width: int) -> None:
+    hostile = HOSTILE[0]
+    pages = [("mirror.example/a-rather-long-name-of-a-site", n) for n in range(4)] + [(hostile, n) for n in range(3)]
+    records = [{"id": f"{n} on {site}", "site": site, "text": text(*range(10 * n, 10 * n + 9))} for site, n in pages]
+    written = tmp_path / "report.html"
+    ibidem.cluster(records, by_group=True, group_field="site").to_html(written)
+    with open_page(written.as_uri(), viewport={"width": width, "height": 800}) as page:
+        page.wait_for_selector(".mirrors tbody tr")
+        (row,) = texts(page, ".mirrors tbody tr")
+        assert [told for told in ("3 of 4 (75", "3 of 3 (100", hostile) if told not in row] == []
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert serious_findings(page, axe) == []

@@ -243,9 +243,9 @@ def test_the_help_lists_its_settings(run: Run) -> None:
     assert (answer.code, answer.err) == (0, "")
     flat = answer.out.replace("/", " ").replace("\n", " ")
     left_out = {"max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format", "work_dir", "by_group"}
-    left_out |= {"sentence_pairs", "postings", "paper"}
+    left_out |= {"families", "summaries", "sentence_pairs", "postings", "paper"}
     for stage, setting in setting_fields():
-        is_wanted = setting.name not in left_out and stage not in ("alignment", "index")
+        is_wanted = setting.name not in left_out and stage != "index"
         assert (f"{flag(setting.name)} " in flat) == is_wanted, setting.name
     for option in ("--against", "--output", "--dry-run", "--config", "--progress", "--quiet"):
         assert option in answer.out

@@ -443,7 +443,7 @@ def test_the_help_of_the_group_lists_the_commands_in_order(run: Run) -> None:
     ("command", "stages", "without"),
     [
         ("add", ("documents", "sentences"), ()),
-        ("query", ("documents", "passages", "index"), ("same_document", "min_hits", *NO_SEARCH_SETTINGS)),
+        ("query", ("documents", "passages", "index"), ("same_document", "families", "min_hits", *NO_SEARCH_SETTINGS)),
         ("check", ("documents", "index"), NO_SEARCH_SETTINGS),
     ],
 )  # fmt: skip

@@ -93,6 +93,21 @@ TITLES = {
 }
 
 
+def test_yoon_figure_1_a_document_made_of_two_others(tmp_path: Path) -> None:
+    """Document b consists of a segment of a and a segment of c: both are found, by sentences and not by the whole."""
+    originals = [{"id": "a", "text": text(1, 2, 3, 4, 5, 6)}, {"id": "c", "text": text(11, 12, 13, 14, 15, 16)}]
+    made = {"id": "b", "text": text(20, 3, 4, 5, 21, 12, 13, 22)}
+    others = [{"id": f"other {n}", "text": text(100 + n, 200 + n)} for n in range(20)]
+    with ibidem.Index(tmp_path / "index", as_paper="yoon") as index:
+        index.add([*originals, *others])
+        verdict = index.check(made)
+        assert (verdict.duplicated, verdict.n_known) == (True, 5)
+        assert {hit.b_id for hit in verdict.hits} == {"a", "c"}
+        assert not index.check({"id": "only a part of a", "text": text(20, 3, 4, 5, 21)}).duplicated  # three: not more than δ
+    whole = ibidem.cluster([*originals, *others, made], method="imatch", verify=False)
+    assert whole.duplicates.num_rows == 0
+
+
 def posts(common: str) -> list[dict[str, str]]:
     """Return posts that all have the common words, and others of their own."""
     return [{"id": f"post {n}", "text": f"{common.capitalize()} {word(5 * n)} {word(5 * n + 1)}."} for n in range(40)]

@@ -119,7 +119,7 @@ def invent(folder: Path, seed: int, n_passages: int = 160) -> Invented:
 def _told(records: list[dict[str, Any]], passages: list[Plain]) -> list[dict[str, Any]]:
     times = [NO_TIME if "time" not in r else _microseconds(r["time"]) for r in records]
     pairs = expected_pairs(passages, [len(r["text"]) for r in records], times)
-    of_passage, places = expected_families(passages)
+    of_passage, places = expected_families(passages, records)
     family_texts = [_longest(places_of_family, records) for places_of_family in places]
     for number, pair in enumerate(pairs):
         sides = [records[pair["a"]], records[pair["b"]]]
@@ -136,12 +136,12 @@ def _told(records: list[dict[str, Any]], passages: list[Plain]) -> list[dict[str
             "name of a": (shown_name(sides[0]), pair["a"]),
             "name of b": (shown_name(sides[1]), pair["b"]),
             "names": [side.get(name, "") for side in sides for name in ("id", "title", "group")],
-            "texts": [family_texts[family] for family in families],
+            "texts": [family_texts[family - 1] for family in families if family is not None],
         }
     return pairs
 
 
-def _longest(places: set[tuple[int, int, int]], records: list[dict[str, Any]]) -> str:
+def _longest(places: list[tuple[int, int, int]], records: list[dict[str, Any]]) -> str:
     document, start, end = min(places, key=lambda place: (place[1] - place[2], place))
     return str(records[document]["text"][start:end])
 

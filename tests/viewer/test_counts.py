@@ -1,4 +1,4 @@
-"""Pairs, families and distributions against twins that count character by character."""
+"""Pairs and distributions against twins that count character by character."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.model import KINDS
-from ibidem.passages.families import _MOST_BACK, find_families
 from ibidem.viewer.document_pairs import NO_TIME, distributions_of, pair_up
-from tests.viewer.twins import MICROSECONDS_A_DAY, Plain, columns_of, expected_families, expected_pairs
+from tests.viewer.twins import MICROSECONDS_A_DAY, Plain, columns_of, expected_pairs
 
 N_DOCUMENTS = 4
 SIZE = 24
@@ -98,41 +97,6 @@ def test_times_as_far_apart_as_they_can_be() -> None:
     _, pairs = pair_up(columns_of([Plain(0, 1, 0, 5, 0, 5)]), np.array([5, 5]), ends)
     assert pairs.days[0] == pytest.approx(float(ends[1] - ends[0]) / MICROSECONDS_A_DAY)
     assert pairs.days[0] > 3_600_000
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(passages, min_size=1, max_size=10))
-def test_families_are_what_comparing_all_places_says(found: list[Plain]) -> None:
-    check_families(found)
-
-
-def test_families_are_what_comparing_all_places_says_in_many_cases() -> None:
-    chance = random.Random(11)
-    for _ in range(1_500):
-        check_families(drawn(chance, 12))
-
-
-def check_families(found: list[Plain]) -> None:
-    families = find_families(*columns_of(found).places)
-    of_passage, places = expected_families(found)
-    assert families.of_passage.tolist() == of_passage
-    assert len(families) == len(places)
-    for number, expected in enumerate(places):
-        own = slice(families.first[number], families.first[number + 1])
-        told = list(zip(families.document[own].tolist(), families.start[own].tolist(), families.end[own].tolist(), strict=True))
-        assert told == sorted(expected)
-
-
-def test_no_passages_no_families() -> None:
-    assert len(find_families(*columns_of([]).places)) == 0
-
-
-def test_a_span_meets_the_one_that_began_long_before_it() -> None:
-    """As many spans as are looked back at are between two that are the same place."""
-    short = [Plain(0, k + 1, start, start + 1, 0, 1) for k, start in enumerate(range(1, _MOST_BACK))]
-    found = [Plain(0, 100, 0, 1000, 0, 1000), *short, Plain(0, 101, 100, 1000, 0, 900)]
-    families = find_families(*columns_of(found).places)
-    assert families.of_passage[0] == families.of_passage[-1]
 
 
 @settings(max_examples=150, deadline=None)

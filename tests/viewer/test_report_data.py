@@ -15,7 +15,7 @@ import pytest
 
 import ibidem
 from ibidem.viewer import page, report
-from ibidem.viewer.material import Material, material_of_result
+from ibidem.viewer.material import Material, material_of_folder, material_of_result
 from ibidem.viewer.page import app_page, assets, report_page
 from ibidem.viewer.report import report_data
 from ibidem.viewer.store import ViewStore
@@ -170,6 +170,26 @@ def test_so_many_pairs_and_no_more(store: ViewStore, invented: Invented, max_pai
     told = [entry for entry in data["summary"]["left_out"] if entry["what"] == "further pairs"]
     assert [entry["count"] for entry in told] == [len(invented.pairs) - max_pairs]
     assert f"{max_pairs}" in told[0]["why"]
+
+
+@pytest.mark.parametrize("from_folder", [False, True])
+def test_groups_that_share_documents(from_folder: bool, tmp_path: Path) -> None:
+    """Pages 0 to 3 of site a are on b, too, and page 0 also on c, which has three pages of its own."""
+    pages = [("a", n) for n in range(5)] + [("b", n) for n in range(4)] + [("c", n) for n in (0, 7, 8, 9)]
+    records = [{"id": f"{site}/{n}", "site": site, "text": text(*range(10 * n, 10 * n + 9))} for site, n in pages]
+    result = ibidem.cluster(records, by_group=True, group_field="site")
+    if from_folder:
+        result.write(tmp_path / "out")
+        with passing_views(material_of_folder(tmp_path / "out")) as store:
+            mirrors = report_data(store)["summary"]["mirrors"]
+    else:
+        with passing_views(material_of_result(result)) as store:
+            mirrors = report_data(store)["summary"]["mirrors"]
+    assert mirrors["total"] == 3
+    told = [(row["a_group"], row["a_shared"], row["a_documents"], row["b_group"], row["b_shared"]) for row in mirrors["items"]]
+    assert told == [("a", 4, 5, "b", 4), ("b", 1, 4, "c", 1), ("a", 1, 5, "c", 1)]
+    with passing_views(material_of_result(ibidem.cluster(records, group_field="site"))) as store:
+        assert store.summary()["mirrors"] is None
 
 
 def test_the_title(store: ViewStore, data: dict[str, Any]) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from ibidem.viewer.document_pairs import NO_TIME, PassageColumns
+from tests.passages import family_twins
+from tests.passages.family_twins import Copy
 
 MICROSECONDS_A_DAY = 86_400_000_000
 
@@ -79,27 +82,14 @@ def expected_pairs(passages: Sequence[Plain], n_chars: Sequence[int], times: Seq
     return found
 
 
-def expected_families(passages: Sequence[Plain]) -> tuple[list[int], list[set[tuple[int, int, int]]]]:
-    """Return the family of every passage, and the places of every family, by comparing all places with all."""
-    places = [(p.a, *p.span("a")) for p in passages] + [(p.b, *p.span("b")) for p in passages]
-    family = [k % len(passages) for k in range(len(places))]  # a passage leads from one to the other
-
-    def join(x: int, y: int) -> None:
-        small, large = sorted((family[x], family[y]))
-        family[:] = [small if number == large else number for number in family]
-
-    for x, (document, start, end) in enumerate(places):
-        for y, (other_document, other_start, other_end) in enumerate(places):
-            overlap = min(end, other_end) - max(start, other_start)
-            if document == other_document and 4 * overlap >= 3 * max(end - start, other_end - other_start):
-                join(x, y)
-    numbers = {root: number for number, root in enumerate(dict.fromkeys(family[: len(passages)]))}
-    merged: list[set[tuple[int, int, int]]] = [set() for _ in numbers]
-    for root, number in numbers.items():
-        own = [place for place, of in zip(places, family, strict=True) if of == root]
-        for document in {place[0] for place in own}:
-            merged[number] |= {(document, *span) for span in united([place[1:] for place in own if place[0] == document])}
-    return [numbers[root] for root in family[: len(passages)]], merged
+def expected_families(
+    passages: Sequence[Plain], records: Sequence[Mapping[str, Any]]
+) -> tuple[list[int | None], list[list[tuple[int, int, int]]]]:
+    """Return the family of every passage, and the places of every family; numbers count from 1."""
+    times = [datetime.fromisoformat(record["time"]).timestamp() if record.get("time") else None for record in records]
+    copies = [Copy(*(getattr(p, name) for name in Copy._fields)) for p in passages]
+    places, of_passage = family_twins.expected_families(copies, times, [record["id"] for record in records])
+    return [None if number is None else number + 1 for number in of_passage], places
 
 
 def united(spans: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:

@@ -64,7 +64,16 @@ def align_passages(
     passages: list[PassageRows], rows: Rows, types: NDArray[np.int32] | None, collection: Collection, pairing: Pairing,
     config: Config, run_tasks: RunTasks, progress: Progress,
 ) -> tuple[list[PassageRows], AlignedPassages]:  # fmt: skip
-    """Return the passages kept as found, and those aligned word by word.
+    """Return the passages kept as found, and those aligned word by word; see `align_words`."""
+    remaining, aligned, words = align_words(passages, rows, types, collection, pairing, config, run_tasks, progress)
+    return remaining, locate(aligned, words, collection)
+
+
+def align_words(
+    passages: list[PassageRows], rows: Rows, types: NDArray[np.int32] | None, collection: Collection, pairing: Pairing,
+    config: Config, run_tasks: RunTasks, progress: Progress,
+) -> tuple[list[PassageRows], Aligned, Words]:  # fmt: skip
+    """Return the passages kept as found, those aligned word by word, and the words of the collection.
 
     Passages are extended by equal words. Places where rare words are close together in both documents are aligned, unless they
     are inside a passage. Of overlapping passages the longest is kept; similar sentences give way to what they are part of.
@@ -81,7 +90,7 @@ def align_passages(
         chosen = outcome.stays[first : first + len(part)]
         first += len(part)
         remaining.append(part if chosen.all() else PassageRows(part.table[chosen], part.similarity[chosen]))
-    return remaining, locate(outcome.aligned, words, collection)
+    return remaining, outcome.aligned, words
 
 
 def align_places(

@@ -37,9 +37,11 @@ from ibidem.execution.disk_limit import disk_budget
 @option("--dry-run", is_flag=True, group=OUTPUT, help="Write nothing; show what would be removed.")
 @plan_option
 @setting_options(
-    "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
+    "documents", "sentences", "signatures", "matches", "passages", "alignment", "resemblance", "clusters", "cleaning",
+    "engine", "output",
     without=(
-        "max_gap_sentences", "max_places", "skip_same_group", "sentence_pairs", "postings", "keep_text", "format", "by_group",
+        "max_gap_sentences", "max_places", "skip_same_group", "families", "summaries", "sentence_pairs", "postings",
+        "keep_text", "format", "by_group",
     ),
 )  # fmt: skip
 @verb_options
@@ -59,7 +61,8 @@ def dedup(
 
     \f
     --level document removes whole documents that are duplicates of one that is kept. --level passage and --level sentence
-    remove passages or single sentences that occur earlier, word for word. All other bytes stay as they are. removed.jsonl
+    remove passages or single sentences that occur earlier, word for word; --level passage --align also removes edited copies
+    and parts of sentences. All other bytes stay as they are. removed.jsonl
     lists what was removed and what it matched. With --against, only text that occurs in REF is removed.
     """
     config = resolve_settings(config_file, flags)

@@ -29,6 +29,7 @@ STAGES = {
     "passages": ("finding passages", "sentences"),
     "alignment": ("aligning words", "documents"),
     "tables": ("making tables", "documents"),
+    "families": ("tracing families", "documents"),
     "shingles": ("reading shingles", "documents"),
     "pairs": ("comparing documents", "documents"),
     "clusters": ("forming clusters", "documents"),

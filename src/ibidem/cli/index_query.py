@@ -43,7 +43,7 @@ from ibidem.config.settings import OUTPUT
 @max_places_option
 @setting_options(
     "documents", "passages", "index",
-    without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document"),
+    without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document", "families"),
     also=("as_paper", "workers", "overwrite", "strict"),
 )  # fmt: skip
 @run_options

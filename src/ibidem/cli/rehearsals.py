@@ -77,6 +77,7 @@ def _run(verb: str, inputs: str, against: str | None, settings: dict[str, Any]) 
 def _find() -> Iterator[dict[str, Any]]:
     for signature in ("words", *(each for each in SIGNATURES if each != "words")):
         yield {"signature": signature}
+    yield {"families": True}
     yield from ({"max_places": 2}, {"same_document": True, "skip_same_group": True}, {"min_sentences": 1, "min_words": 3})
     yield from ({"align": True}, {"align": True, "signature": "exact"}, {"align": True, "summaries": True})
 
@@ -92,6 +93,7 @@ def _dedup() -> Iterator[dict[str, Any]]:
     for level in LEVELS:
         for signature in ("exact", "words") if level != "document" else ("exact",):
             yield from ({"level": level, "signature": signature, "keep": keep} for keep in KEEP_RULES)
+    yield {"level": "passage", "align": True}
 
 
 def _use_index(folder: Path, whole: str, part: str, signature: str, search: str) -> None:

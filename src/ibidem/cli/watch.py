@@ -44,7 +44,7 @@ from ibidem.errors import SkippedRecordsError
 @memory_option
 @max_places_option
 @setting_options(
-    "documents", "passages", "index", without=("encoding", "max_places"),
+    "documents", "passages", "index", without=("encoding", "max_places", "families"),
     also=(*FIRST_SETTINGS, "as_paper", "paper", "workers", "strict"),
 )  # fmt: skip
 @quiet_option

@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.clusters import cluster_found, expand, sentences_to_cut
+from ibidem.clusters.copies import with_copies
 from ibidem.clusters.document_table import documents_table
 from ibidem.clusters.exchange.clusters import cluster_documents
 from ibidem.clusters.exchange.cuts import cuts_flow
@@ -23,6 +24,8 @@ from ibidem.columns.components_exchange import number_components
 from ibidem.columns.keep_rules import check_groups, check_keeping, check_known, containers_first, is_direct, keep_order
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
+from ibidem.config.surface import given, named
+from ibidem.errors import UsageError
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts
 from ibidem.execution.progress import Progress
 from ibidem.matches.core import Classed, classify_collection
@@ -133,6 +136,11 @@ def remove_passages(
 ) -> Parts[Removals]:
     """Decide which passages, or single sentences, are removed: those that also appear in text that is kept."""
     if not isinstance(flow, InMemory):
+        if config.alignment.align:
+            raise UsageError(
+                "alignment needs the whole collection in memory",
+                f"Leave out {given('align', True)}, or allow more {named('memory')}.",
+            )
         del sentences.tables["documents"]  # those with classes remain
         spans = cuts_flow(flow, classed.take_table("documents"), ranks.take_table("ranks"), flow.layout, config)
         return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
@@ -145,4 +153,7 @@ def remove_passages(
         sentences.value = collection = settle_sentences(collection, run_tasks)
         rows, cells, _ = classify_collection(collection, config, run_tasks, progress)
         cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
-    return Parts(cut_spans(collection, rows, cuts))
+    removals = cut_spans(collection, rows, cuts)
+    if config.alignment.align:
+        removals = with_copies(removals, cuts, collection, rows, cells, ranks.look(), config, run_tasks, progress)
+    return Parts(removals)

@@ -31,6 +31,7 @@ _DUPLICATE_SETTINGS = (
     "max_bits_apart",
 )  # fmt: skip
 _SENTENCE_TABLES = ("sentence_pairs", "postings")
+_PASSAGE_TABLES = ("families", *_SENTENCE_TABLES)
 _RUN = ("workers", "strict")
 _INDEX_LOOKUP = ("signature_bits", "bits_per_word", "commit_every")
 _FIXED = ("lang", "max_sentence_words", "hash_seed", "shingle_size", "min_similarity", *_SIGNATURE_SETTINGS)
@@ -52,7 +53,7 @@ class Wanted:
                     yield setting
 
 
-_QUERY = Wanted(("documents", "passages", "index"), (*_INDEX_LOOKUP, "same_document"), ("as_paper", "paper", *_RUN))
+_QUERY = Wanted(("documents", "passages", "index"), (*_INDEX_LOOKUP, "same_document", "families"), ("as_paper", "paper", *_RUN))
 FUNCTIONS = {
     "find": Wanted(
         ("documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"), ("summaries",)
@@ -69,13 +70,24 @@ FUNCTIONS = {
             "signatures",
             "matches",
             "passages",
+            "alignment",
             "resemblance",
             "clusters",
             "cleaning",
             "engine",
             "output",
         ),
-        ("max_gap_sentences", "max_places", "skip_same_group", *_SENTENCE_TABLES, "keep_text", "format", "by_group"),
+        (
+            "max_gap_sentences",
+            "max_places",
+            "skip_same_group",
+            "summaries",
+            "families",
+            *_SENTENCE_TABLES,
+            "keep_text",
+            "format",
+            "by_group",
+        ),
     ),
     "collapse": Wanted(
         also=(
@@ -100,12 +112,12 @@ FUNCTIONS = {
     ),
     "words": Wanted(("documents", "sentences"), ("group_field", "time_field", "hash_seed"), _RUN),
     "read": Wanted(("documents",)),
-    "Index": Wanted(("documents", "passages", "index"), (), (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
+    "Index": Wanted(("documents", "passages", "index"), ("families",), (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
     "Index.query": _QUERY,
     "Index.check": _QUERY,
     "Index.add": Wanted(("documents",), (), ("as_paper", "memory", *_RUN)),
     "Index.info": Wanted(("index",)),
-    "Index.watch": Wanted(("documents", "passages", "index"), (), ("as_paper", "paper", "memory", *_RUN)),
+    "Index.watch": Wanted(("documents", "passages", "index"), ("families",), ("as_paper", "paper", "memory", *_RUN)),
 }
 FILES = ("api.py", "word_api.py", "formats/reader.py", "index/index.py")
 # Verbs whose overloads say what a call returns take the same settings as a class of keywords.

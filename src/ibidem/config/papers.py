@@ -63,7 +63,12 @@ PRESETS = {
                 "5.3, English (Chinese: 60); with --signature spotsigs",
                 "how many are enough depends on the language",
             ),
-            Printed("spot_stop_words", "none", "no such list; with --signature spotsigs", "those of stop_words, if any"),
+            Printed(
+                "spot_stop_words",
+                "none",
+                "4.1.3: chains of content words, no list printed; with --signature spotsigs",
+                "the same, unless stop_words names some",
+            ),
             Printed("min_sentences", 3, "5.4: a diagonal has more than γ = 3 sentences", "ours is inclusive: three do"),
             Printed("min_words", 1, "no such limit"),
             Printed("min_quote_words", 0, "no such rule", "one long sentence is a quotation worth reporting"),
@@ -87,7 +92,9 @@ PRESETS = {
             Printed("measure", "order", "equation 6", "at equal shingle size, resemblance was never worse"),
             Printed("method", "pairs", "section 3: all pairs", "the join finds the same pairs without looking at all"),
             Printed("filter_bits", 64, "section 3 (64 or 128)", "256 bits reject more pairs before they are compared"),
-            Printed("max_shingle_documents", LARGEST, "no such limit", "shingles of very many documents lead nowhere"),
+            Printed(
+                "max_shingle_documents", LARGEST, "no such limit", "shingles of very many documents make too many candidates"
+            ),
             _STRICT,
         ),
         (

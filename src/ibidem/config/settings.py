@@ -34,7 +34,7 @@ PAPERS = ("pdc-mr", "swlr", "qsign", "yoon", "ye")  # what they are is in papers
 HELP_GROUPS = INPUT, CRITERIA, OUTPUT, RUNNING = ("Input", "What counts", "Output", "Running")
 LARGEST = 10**9
 AUTO = 0
-_FOUR_FIFTHS = Fraction(4, 5)
+_FOUR_FIFTHS, _SEVEN_TENTHS = Fraction(4, 5), Fraction(7, 10)
 _NOTHING = Fraction(0)
 _NO_WORDS = WordSource(NO_WORDS)
 KEEP_RULES = ("first", "longest", "earliest")
@@ -220,6 +220,9 @@ class PassagesConfig:
     )
     same_document: bool = _criterion(False, "Also report passages that occur twice in one document.")
     skip_same_group: bool = _criterion(False, "Ignore pairs of documents from the same group.", common=True)
+    families: bool = _output(
+        False, "Also write families: all places of each passage, the earliest first, with its different wordings."
+    )
 
 
 @dataclass(frozen=True)
@@ -255,7 +258,9 @@ class ResemblanceConfig:
         False, "An apostrophe between letters does not end a word: don't is one word, not two (whole documents only)."
     )
     min_containment: Fraction = _criterion(  # noqa: RUF009 (as all the others)
-        _NOTHING, "Also match if this share of one is in the other. 0: documents match by similarity only.", common=True
+        _NOTHING,
+        "Also match if this share is contained. 1: all of one is in the other. 0: documents match by similarity only.",
+        common=True,
     )
     min_shared_shingles: int = _criterion(
         0, "Also match if two documents share this many shingles. 0: documents match by similarity only.", at_least=0
@@ -322,6 +327,9 @@ class CleaningConfig:
 
     level: str = _criterion(
         "document", "What to remove: document, passage or sentence.", common=True, value="NAME", choices=LEVELS
+    )
+    min_copy_similarity: Fraction = _criterion(  # noqa: RUF009 (as all the others)
+        _SEVEN_TENTHS, "How similar an edited passage must be to the copy that stays, from 0 to 1, to be removed."
     )
     mark_only: bool = _output(False, "Remove nothing; mark duplicates in new columns.", common=True)
 

@@ -46,6 +46,7 @@ class FindSettings(TypedDict, total=False):
     max_places: int
     same_document: bool
     skip_same_group: bool
+    families: bool
     align: bool
     min_evidence: float
     min_aligned_words: int
@@ -152,6 +153,9 @@ class DedupSettings(TypedDict, total=False):
     min_words: int
     min_quote_words: int
     same_document: bool
+    align: bool
+    min_evidence: float
+    min_aligned_words: int
     measure: Literal["resemblance", "order"]
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
     contractions: bool
@@ -174,6 +178,7 @@ class DedupSettings(TypedDict, total=False):
     keep: str
     chains: bool
     level: Literal["document", "passage", "sentence"]
+    min_copy_similarity: float | Fraction
     mark_only: bool
     workers: int
     memory: str

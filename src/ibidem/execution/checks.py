@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME, Collection, Documents
 from ibidem.columns.shingled import ShingledDocuments
-from ibidem.config import DocumentsConfig
-from ibidem.config.surface import named
+from ibidem.config import Config, DocumentsConfig
+from ibidem.config.surface import given, named
 from ibidem.errors import InputError, NoDocumentsError, NoValueError, UsageError
 from ibidem.execution.flow import AnyFlow, InMemory, Parts
 from ibidem.execution.layout import Layout
@@ -53,6 +53,13 @@ def check_sides(n_input: int, n_reference: int, has_reference: bool) -> None:
         raise EmptySideError(is_reference=False)
     if has_reference and n_reference == 0:
         raise EmptySideError(is_reference=True)
+
+
+def check_level(config: Config) -> None:
+    """Raise if edited copies are to be removed, but not passages."""
+    if config.alignment.align and config.cleaning.level != "passage":
+        step = f"Add {given('level', 'passage')}, or leave out {given('align', True)}."
+        raise UsageError(f"{given('level', config.cleaning.level)} removes no edited passages", step)
 
 
 def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> None:

@@ -15,8 +15,8 @@ VIEW_FILES = ("view.sqlite", "report.html")
 VERDICTS_FILE, ARRIVALS_FILE = "verdicts.sqlite", "arrivals.sqlite"
 WORK_FOLDER = ".work"  # exists while a run lasts, or after it was killed
 _OURS = (
-    "passages", "hits", "repeats", "documents", "texts", "sentence_pairs", "postings", "duplicates", "clusters", "mirrors",
-    "removed", "cleaned",
+    "passages", "hits", "repeats", "documents", "texts", "families", "sentence_pairs", "postings", "duplicates", "clusters",
+    "mirrors", "removed", "cleaned",
 )  # fmt: skip
 RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), *VIEW_FILES)
 

@@ -23,13 +23,14 @@ _PARTS = {
     "words": ("matches.kernels.join", "join_sets", 3),
     "passages": ("passages.kernels.chains", "assemble", 8),
     "alignment": ("alignment.kernels.pairs", "align_pairs", 12),
+    "families": ("passages.kernels.families", "follow_copies", 2),
     "shingles": ("resemblance.kernels.shingles", "shingle_documents", 4),
     "cuts": ("clusters.kernels.cuts", "cut_rows", 2),
     "adding": ("index.kernels.segment", "write_postings", 3),
     "searching": ("index.kernels.search", "search_overlap", 4),
 }
 _NEEDED = {
-    "find": ("sentences", "words", "passages", "alignment"),
+    "find": ("sentences", "words", "passages", "alignment", "families"),
     "compare": ("sentences", "alignment"),
     "cluster": ("shingles",),
     "dedup": ("sentences", "words", "cuts", "shingles"),
@@ -65,6 +66,8 @@ def _missing(verb: str, config: Config) -> list[str]:
     needed = set(_NEEDED[verb])
     if verb == "find" and not config.alignment.align:
         needed.discard("alignment")
+    if not config.passages.families:
+        needed.discard("families")
     if verb == "dedup":
         needed &= {"shingles"} if config.cleaning.level == "document" else {"sentences", "words", "cuts"}
     if verb in ("find", "dedup") and config.signatures.signature not in SET_SIGNATURES:

@@ -1,68 +1,265 @@
-"""Passage families: one passage in all places where it appears, built from pairs of places."""
+"""Passage families: one passage in all places where it appears, with its wordings.
+
+Passages name places, and each passage a little differently: spans of one document that are nearly the same are one *place*. A
+family begins at its *base*, the earliest place, and follows the passages that lead away from it. So a place belongs to a family
+because of what it shares with the base, never because it overlaps another member.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.columns.kernels.union_find import flatten
-from ibidem.passages.kernels.families import unite_overlapping
+from ibidem.columns.collection import NO_TIME, Collection
+from ibidem.columns.parted_tables import cut_texts, portions
+from ibidem.columns.ragged import starts_of
+from ibidem.columns.texts import read_only
+from ibidem.execution.tasks import RunTasks, in_turn
+from ibidem.model import FAMILIES
+from ibidem.passages.kernels import families as kernels
+from ibidem.sentences import digest_tokens, tokenise_texts
 
 Numbers = NDArray[np.int64]
-# A span is compared with this many earlier ones in its document.
-_MOST_BACK = 64
+Hashes = NDArray[np.uint64]
+_MOST_CUT_CHARS = 4 << 20  # of texts whose words are looked at together
+_LAST = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True)
-class Families:
-    """Places by family, in reading order. `first` has the row of each family's first place, and last the number of places.
+class Places(NamedTuple):
+    """Places as columns, in reading order, and how many passages name each."""
 
-    `of_passage` is the family of every passage. Families are numbered by their first passages.
-    """
-
-    first: Numbers
     document: Numbers
     start: Numbers
     end: Numbers
-    of_passage: Numbers
+    n_passages: Numbers
+
+
+class Spans(NamedTuple):
+    """Passages as columns: the numbers of their documents, where they are in both, and how similar the two sides are."""
+
+    a: Numbers
+    b: Numbers
+    a_start: Numbers
+    a_end: Numbers
+    b_start: Numbers
+    b_end: Numbers
+    similarity: NDArray[np.float64]
+
+
+class Links(Spans):
+    """The same as links between places, whose numbers take the place of the documents'."""
+
+
+class Families(NamedTuple):
+    """Families, those in most documents first, then those whose base is longest, then by id and place of the base.
+
+    `first` has the row of each family's first place, and last the number of rows; `places` are their numbers, earliest first.
+    `of_place` is the family of every place, also of those left out because another one of the family overlaps them; it is -1
+    for a place that no passage links to another.
+    """
+
+    first: Numbers
+    places: Numbers
+    of_place: Numbers
+    n_documents: Numbers
 
     def __len__(self) -> int:
         return len(self.first) - 1
 
 
-def find_families(document: Numbers, start: Numbers, end: Numbers) -> Families:
-    """Return the families of n passages, given their 2n places: first those in a, then those in b.
+def places_of(document: Numbers, start: Numbers, end: Numbers) -> tuple[Places, Numbers]:
+    """Return the places that spans name, and the place of each span.
 
-    Two places belong to one family if a passage leads from one to the other, or if they are in one document and share at
-    least three quarters of the longer one: with half, passages that overlap a little form long chains. Places of one family
-    that overlap are one.
+    Two spans are the same if they share three quarters of the longer one. The span that most passages name (then the longest,
+    then the first) represents its place, and the place has all free spans that are the same as this one.
     """
-    n = len(document) // 2
-    parent = np.tile(np.arange(n, dtype=np.int32), 2)
-    order = np.lexsort((end, start, document))
-    unite_overlapping(parent, order, document, start, end, _MOST_BACK)
-    flatten(parent)
-    roots, of_span = np.unique(parent, return_inverse=True)
-    first, places = _places(of_span.astype(np.int64), document, start, end, len(roots))
-    return Families(first, document[places[0]], start[places[0]], places[1], of_span[:n].astype(np.int64))
+    order = np.lexsort((end, document << 32 | start))  # a text has less than 4 GB
+    document, start, end = document[order], start[order], end[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (document[1:] != document[:-1]) | (start[1:] != start[:-1]) | (end[1:] != end[:-1])
+    heads = np.flatnonzero(is_new)
+    n_passages = np.diff(np.append(heads, len(order)))
+    document, start, end = document[heads], start[heads], end[heads]
+    leader = np.full(len(heads), -1, np.int64)
+    kernels.place_spans(np.lexsort((start, start - end, -n_passages, document)), document, start, end, leader)
+    leads = leader == np.arange(len(leader))
+    number = (np.cumsum(leads) - 1)[leader]
+    of_span = np.empty(len(order), np.int64)
+    of_span[order] = number[np.cumsum(is_new) - 1]
+    places = Places(document[leads], start[leads], end[leads], np.bincount(number, n_passages).astype(np.int64))
+    return places, of_span
 
 
-def _places(
-    family: Numbers, document: Numbers, start: Numbers, end: Numbers, n_families: int
-) -> tuple[Numbers, tuple[Numbers, Numbers]]:
-    """Return the first place of every family, and all places: the span that begins each one, and where it ends."""
-    order = np.lexsort((-end, start, document, family))
-    family, document, start, end = family[order], document[order], start[order], end[order]
-    is_other: NDArray[np.bool_] = np.ones(len(order), bool)
-    is_other[1:] = (np.diff(family) != 0) | (np.diff(document) != 0)
-    # Every document of a family gets its own range of positions, so that no span reaches into the next one.
-    origin = (np.cumsum(is_other) - 1) * (int(end.max(initial=0)) + 1)
-    reached = np.maximum.accumulate(origin + end) if len(end) else end
-    begins = is_other.copy()
-    begins[1:] |= (origin + start)[1:] >= reached[:-1]
-    rows = np.flatnonzero(begins)
-    ends = (reached - origin)[np.append(rows[1:], len(order)) - 1] if len(rows) else rows
-    first = np.searchsorted(family[rows], np.arange(n_families + 1))
-    return first, (order[rows], ends)
+def find_families(places: Places, links: Links, times: Numbers, ids: Numbers) -> Families:
+    """Return the families of places. For each place, `times` has its time (NO_TIME: none), `ids` the rank of its id.
+
+    The base of a family is the earliest place that belongs to no earlier family. Places without a time come last; places of one
+    time are ordered by id, then by position. A place belongs to the family if
+
+    - a passage leads there from the base,
+    - or passages lead there from place to place, and three quarters of the base's words still arrive: what remains of it after
+      each passage, by extent and similarity. What arrives must share three quarters of the longer one with the place,
+    - or it would be alone: all places that passages link it with belong to earlier families. It joins that of the earliest.
+    """
+    n = len(places.start)
+    order = np.lexsort((places.document, places.end, places.start, ids, np.where(times == NO_TIME, _LAST, times)))
+    base = _bases(places, links, order)
+    rows = order[_shown(places, base)[order]]  # earliest first
+    bases, family, sizes = np.unique(base[rows], return_inverse=True, return_counts=True)
+    several = sizes > 1  # one place alone: a text in one document that overlaps itself
+    rows, family = rows[several[family]], family[several[family]]
+    rows = rows[np.argsort(family, kind="stable")]
+    bases, sizes = bases[several], sizes[several]
+    heads = rows[starts_of(sizes)[:-1]]
+    n_documents = _n_documents(np.repeat(np.arange(len(sizes)), sizes), places.document[rows])
+    n_chars = places.end[heads] - places.start[heads]
+    by_size = np.lexsort((places.document[heads], places.start[heads], ids[heads], -n_chars, -n_documents))
+    number = np.empty(len(sizes), np.int64)
+    number[by_size] = np.arange(len(sizes))
+    rows = rows[np.argsort(np.repeat(number, sizes), kind="stable")]
+    of_base = np.full(n + 1, -1, np.int64)  # the last one is for places without a base
+    of_base[bases] = number
+    return Families(starts_of(sizes[by_size]), rows, of_base[base], n_documents[by_size])
+
+
+def _bases(places: Places, links: Links, order: Numbers) -> Numbers:
+    """Return the base of the family of each place, -1 for a place without a link; `order` has the earliest places first."""
+    n = len(order)
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    a, b = rank[links.a], rank[links.b]
+    # Row r is link r seen from a, row len(a) + r the same seen from b.
+    keys = np.concatenate([a * n + b, b * n + a])
+    rows = np.argsort(keys)
+    _order_ties(rows, keys, links)
+    keys = keys[rows] // max(1, n)
+    first = np.searchsorted(keys, np.arange(n + 1))
+    del keys
+    base, room = np.full(n, -1, np.int64), (np.empty((n, 2)), np.empty(n), np.empty(n, np.int64))
+    given = [read_only(column) for column in (a, b, *links[2:], places.start[order], places.end[order])]
+    kernels.follow_copies(first, rows, *given, base, *room)
+    of_place = np.empty(n, np.int64)
+    of_place[order] = np.where(base >= 0, order[base], -1)
+    return of_place
+
+
+def _order_ties(rows: Numbers, keys: Numbers, links: Links) -> None:
+    """Order rows of one key, which are few, by where the link is on the near side, then on the far one."""
+    is_tied = np.zeros(len(rows), np.bool_)
+    is_tied[1:] = keys[rows[1:]] == keys[rows[:-1]]
+    is_tied[:-1] |= is_tied[1:]
+    tied = rows[is_tied]
+    link, from_a = tied % max(1, len(links.a)), tied < len(links.a)
+    of_a, of_b = (np.stack([start[link], end[link]]) for start, end in (links[2:4], links[4:6]))
+    near, far = np.where(from_a, of_a, of_b), np.where(from_a, of_b, of_a)
+    rows[is_tied] = tied[np.lexsort((*far[::-1], *near[::-1], keys[tied]))]
+
+
+def _shown(places: Places, base: Numbers) -> NDArray[np.bool_]:
+    """Return which places are shown: all with a base but those that another one of their family overlaps by half."""
+    shown = base >= 0
+    rows = np.lexsort((places.end, places.start, places.document, base))
+    kernels.keep_one_of_overlapping(rows, base, *map(read_only, places), shown)
+    return shown
+
+
+def _n_documents(family: Numbers, document: Numbers) -> Numbers:
+    """Return in how many documents each family is; families are numbered from 0, and their rows follow one another."""
+    order = np.lexsort((document, family))
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (np.diff(family[order]) != 0) | (np.diff(document[order]) != 0)
+    return np.bincount(family[order][is_new]).astype(np.int64)
+
+
+def digests_at(
+    texts: pa.ChunkedArray, row: Numbers, start: Numbers, end: Numbers, hash_seed: int, run_tasks: RunTasks = in_turn
+) -> Hashes:
+    """Return the digest of the words at each place, characters [start, end) of the text in a row: the same for equal words."""
+    digests = np.empty(len(row), np.uint64)
+    order = np.argsort(row, kind="stable")
+
+    def digest(rows: tuple[int, int]) -> None:
+        some = order[slice(*rows)]
+        cuts = cut_texts(texts, row[some], start[some].tolist(), end[some].tolist())
+        digests[some] = digest_tokens(*tokenise_texts(pa.array(cuts, pa.large_string()), hash_seed))
+
+    for _ in run_tasks(digest, portions((end - start)[order] + 1, _MOST_CUT_CHARS)):
+        pass
+    return digests
+
+
+def number_variants(first: Numbers, digests: Hashes) -> tuple[Numbers, Numbers]:
+    """Return the variant at each place of each family, from 1 in the order of places, and how many variants a family has."""
+    family = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    order = np.lexsort((digests, family))  # stable: of equal ones, the first place comes first
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (np.diff(family[order]) != 0) | (digests[order][1:] != digests[order][:-1])
+    first_rows = order[is_new]
+    number = np.empty(len(first_rows), np.int64)
+    number[np.argsort(first_rows)] = np.arange(len(first_rows))  # by family, as rows are
+    n_variants = np.bincount(family[first_rows], minlength=len(first) - 1).astype(np.int64)
+    variant = np.empty(len(order), np.int64)
+    variant[order] = (number - starts_of(n_variants)[family[first_rows]] + 1)[np.cumsum(is_new) - 1]
+    return variant, n_variants
+
+
+def families_of(spans: Spans, times: Numbers, ids: Numbers) -> tuple[Places, Families, Numbers]:
+    """Return the families of passages: the places they name, the families, and the family of every passage.
+
+    `times` and `ids` are those of documents. If the two places of a passage belong to two families, the passage belongs to the
+    larger one; it belongs to none (-1) if both are the same place.
+    """
+    sides = ((spans.a, spans.b), (spans.a_start, spans.b_start), (spans.a_end, spans.b_end))
+    places, of_span = places_of(*(np.concatenate(side) for side in sides))
+    at_a, at_b = np.split(of_span, 2)
+    families = find_families(places, Links(at_a, at_b, *spans[2:]), times[places.document], ids[places.document])
+    family = np.sort(np.stack([families.of_place[at_a], families.of_place[at_b]]), axis=0)
+    return places, families, np.where(at_a == at_b, -1, np.where(family[0] < 0, family[1], family[0]))
+
+
+def family_table(passages: pa.Table, collection: Collection, run_tasks: RunTasks = in_turn) -> pa.Table:
+    """Return the families of all passages of a collection in the schema FAMILIES."""
+    a, b = (_codes(passages[f"{side}_id"]) for side in "ab")
+    spans = Spans(a, b, *(passages[name].to_numpy() for name in Spans._fields[2:]))
+    places, families, _ = families_of(spans, collection.times, ranks_of(collection.ids))
+    document, start, end = (column[families.places] for column in places[:3])
+    texts = pa.chunked_array([batch.column("text") for batch in collection.batches], pa.large_string())
+    digests = digests_at(texts, document, start, end, collection.hash_seed, run_tasks)
+    ids = pa.DictionaryArray.from_arrays(pa.array(document.astype(np.int32)), collection.ids)
+    groups = collection.groups.take(pa.array(document))
+    return family_columns(families, ids, start, end, collection.times[document], groups, digests)
+
+
+def family_columns(
+    families: Families, ids: pa.Array, start: Numbers, end: Numbers, times: Numbers, groups: pa.Array, digests: Hashes
+) -> pa.Table:
+    """Return the rows of families, whose places are given as columns, in the schema FAMILIES."""
+    sizes = np.diff(families.first)
+    variant, n_variants = number_variants(families.first, digests)
+    is_first = np.zeros(len(start), np.bool_)
+    is_first[families.first[:-1]] = True
+    family = np.arange(1, len(sizes) + 1)
+    of_family = [np.repeat(column, sizes) for column in (sizes, families.n_documents, n_variants)]
+    columns = [np.repeat(family, sizes), ids, start, end, moments(times), groups, variant, *of_family, is_first]
+    arrays = [column if isinstance(column, pa.Array) else pa.array(column) for column in columns]
+    return pa.Table.from_arrays(arrays, schema=FAMILIES)
+
+
+def moments(times: Numbers) -> pa.Array:
+    """Return times as text, to the second in UTC: it sorts by time, and is the same in every format."""
+    words = np.datetime_as_string((times // 1_000_000).astype("datetime64[s]"), timezone="UTC")
+    return pa.array(words, pa.large_string(), mask=times == NO_TIME)
+
+
+def ranks_of(ids: pa.Array) -> Numbers:
+    """Return the rank of each id among all, from 1; equal ids have one rank."""
+    return pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)  # type: ignore[no-any-return]
+
+
+def _codes(ids: pa.ChunkedArray) -> Numbers:
+    """Return the numbers of documents behind a column of ids."""
+    return np.concatenate([np.empty(0, np.int64), *(chunk.indices.to_numpy() for chunk in ids.chunks)])

@@ -14,10 +14,12 @@ from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import AnyFlow, InMemory, Parts
 from ibidem.matches.core import Classed
 from ibidem.passages import Meeting, PassageRows, Repeats, find_in
+from ibidem.passages.exchange import families as families_exchange
 from ibidem.passages.exchange import repeats as repeats_exchange
 from ibidem.passages.exchange.excerpts import place_documents
 from ibidem.passages.exchange.grams import meet
 from ibidem.passages.exchange.pairs import find_pairs
+from ibidem.passages.families import family_table
 from ibidem.passages.tables import in_reading_order, passages_table, repeats_table
 
 
@@ -83,3 +85,11 @@ def repeat_table(
     if not isinstance(flow, InMemory):
         return Parts(tables={"repeats": repeats.take_table("repeats")})
     return Parts(repeats_table(repeats.take(), found.look().rows, sentences.look()))
+
+
+def find_families(flow: AnyFlow, sentences: Parts[Collection], passages: Parts[pa.Table], config: Config) -> Parts[pa.Table]:
+    """Return the table of families: all places of each passage that appears in several places."""
+    if isinstance(flow, InMemory):
+        return Parts(family_table(passages.look(), sentences.look(), flow.run_tasks))
+    texts = sentences.table("texts")
+    return Parts(tables={"families": families_exchange.find_in_partitions(flow, passages.table("passages"), texts, config)})

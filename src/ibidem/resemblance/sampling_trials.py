@@ -161,7 +161,7 @@ def tune_sampling(
             trials[group].append(trial)
             if not whole_grid and trial.accepted >= _LEAST_EVIDENCE and trial.precision < min_precision:
                 open_groups.remove(group)  # smaller samples can only be worse
-    chosen = _choose(trials, min_precision)
+    chosen = choose_ratios(trials, min_precision)
     return [
         SizeGroup(
             low,
@@ -174,7 +174,7 @@ def tune_sampling(
     ]
 
 
-def _choose(trials: list[list[Trial]], min_precision: float) -> list[int]:
+def choose_ratios(trials: Sequence[Sequence[Trial]], min_precision: float) -> list[int]:
     """Return the largest ratio of each group that keeps the promise together with all smaller ones.
 
     It keeps the promise if it surely does in this group, or if nothing contradicts it and it does for smaller documents.

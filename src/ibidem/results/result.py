@@ -185,6 +185,11 @@ class Result(PassageResult[TableT_co]):
         return self.backing.native("repeats")
 
     @property
+    def families(self) -> TableT_co:
+        """All places of each passage, with its wordings, if `families` was set."""
+        return self._asked_for("families")
+
+    @property
     def sentence_pairs(self) -> TableT_co:
         """All pairs of matching sentences, if `sentence_pairs` was set."""
         return self._asked_for("sentence_pairs")
@@ -215,11 +220,14 @@ class Result(PassageResult[TableT_co]):
         return {name: self.backing.table(name) for name in ("documents", "repeats", *self._optional)}
 
     def _count(self) -> dict[str, int]:
-        return {"passages": len(self), **{name: self.backing.table(name).n_rows for name in ("repeats", *self._optional)}}
+        counts = {name: self.backing.table(name).n_rows for name in ("repeats", *self._optional)}
+        if "families" in counts:
+            counts["families"] = self.backing.count_true("families", "is_first")
+        return {"passages": len(self), **counts}
 
     @property
     def _optional(self) -> list[str]:
-        return [name for name in ("sentence_pairs", "postings") if self.backing.has(name)]
+        return [name for name in ("families", "sentence_pairs", "postings") if self.backing.has(name)]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -48,7 +48,7 @@ def _lines(result: Result[Any], folder: Path | None, report: Path | None, width:
     yield many(found.n_passages, "passage") + (f" ({parts})" if parts else "")
     if found.n_repeats:
         yield f"{many(found.n_repeats, 'repeat group')}: text in too many places to list as pairs"
-    yield from _sentence_lines(result)
+    yield from _further_lines(result)
     if found.n_reused:
         yield f"{found.n_reused:,} of {many(found.n_documents, 'document')} share text with another document"
     yield from skipped_lines(result.skipped)
@@ -69,8 +69,11 @@ def _lines(result: Result[Any], folder: Path | None, report: Path | None, width:
     yield from unknown_files_lines(result.skipped)
 
 
-def _sentence_lines(result: Result[Any]) -> Iterator[str]:
-    """Say what was written about single sentences, and which of them are in no pair."""
+def _further_lines(result: Result[Any]) -> Iterator[str]:
+    """Say what was written besides: families, and single sentences, and which of them are in no pair."""
+    if result.backing.has("families"):
+        n_families = result.run()["counts"]["families"]
+        yield f"{n_families:,} {'family' if n_families == 1 else 'families'} of passages"
     if result.backing.has("sentence_pairs"):
         yield many(result.backing.table("sentence_pairs").n_rows, "sentence pair")
         yield from _left_out_lines(result)

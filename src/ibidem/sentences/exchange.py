@@ -20,9 +20,12 @@ from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sender, Sent, Source, record_batches, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
+from ibidem.model import DOCUMENT_BATCH
 from ibidem.sentences.core import gather
 
-TEXTS = pa.schema([("document", pa.int64()), ("id", pa.large_string()), ("text", pa.large_string()), ("cleaned", pa.bool_())])
+TEXTS = pa.schema(
+    [("document", pa.int64()), *(DOCUMENT_BATCH.field(name) for name in ("id", "text", "time", "group", "cleaned"))]
+)
 IDS = pa.schema(
     [
         ("key", pa.uint64()),

@@ -14,7 +14,7 @@ from typing import Any
 from ibidem.errors import ResourceError
 
 # A file with another number has an unknown format and is made again.
-SCHEMA = 3
+SCHEMA = 4
 # The format of the answers that pages and programs receive.
 ANSWER_SCHEMA = 1
 

@@ -40,13 +40,6 @@ class PassageColumns:
         """Return some rows, in that order."""
         return PassageColumns(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
-    @property
-    def places(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Document, start and end of all places: those in a first, then those in b."""
-        sides = ((self.a, self.b), (self.a_start, self.b_start), (self.a_end, self.b_end))
-        document, start, end = (np.concatenate(side) for side in sides)
-        return document, start, end
-
     @classmethod
     def of(cls, table: pa.Table, a: Numbers, b: Numbers) -> PassageColumns:
         """Return the columns of a table with the schema PASSAGES, whose documents have these numbers."""

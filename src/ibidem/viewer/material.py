@@ -19,7 +19,7 @@ from ibidem.columns.collection import Collection, Documents
 from ibidem.config import FORMATS
 from ibidem.errors import InputError
 from ibidem.formats import is_changed, read, resolve_inputs, sources_described, under_described_names
-from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, PASSAGES, REPEATS
+from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, MIRRORS, PASSAGES, REPEATS
 from ibidem.results.cleaned_objects import are_objects
 from ibidem.results.cleaning_result import CleaningResult
 
@@ -59,6 +59,7 @@ class Material:
     repeats: pa.Table | None = None
     duplicates: pa.Table | None = None
     clusters: pa.Table | None = None
+    mirrors: pa.Table | None = None
     texts: pa.Table | None = None
     hits: pa.Table | None = None
     collection: Documents | None = None
@@ -142,7 +143,7 @@ def _read(inputs: Any, settings: Mapping[str, Any], is_reference: bool | None) -
 
 def material_of_result(result: RunResult[Any]) -> Material:
     """Return the material of a result in memory; texts come from the result, or are read again from its inputs."""
-    names = ("passages", "documents", "repeats", "duplicates", "clusters")
+    names = ("passages", "documents", "repeats", "duplicates", "clusters", "mirrors")
     tables = {name: result.backing.table(name).read() for name in names if result.backing.has(name)}
     collection = result.backing.documents
     # Inputs on disk also have titles, which are not kept in memory.
@@ -184,6 +185,7 @@ def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
         "repeats": _table(folder, "repeats", REPEATS),
         "duplicates": _table(folder, "duplicates", DUPLICATES),
         "clusters": _table(folder, "clusters", CLUSTERS),
+        "mirrors": _table(folder, "mirrors", MIRRORS),
         "texts": _table(folder, "texts", _TEXTS),
         "hits": _table(folder, "hits", HITS),
     }

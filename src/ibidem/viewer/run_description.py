@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+
 from ibidem.config import Config, setting_fields
 from ibidem.config.surface import given, in_shell
 
@@ -20,6 +23,7 @@ _STAGES = {
 }
 _MOST_REASONS = 20
 _MOST_INPUTS = 100
+_MOST_MIRRORS = 20
 
 
 def describe_settings(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]]:
@@ -50,6 +54,14 @@ def describe_inputs(inputs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]
         }
         for entry in inputs
     ]
+
+
+def closest_mirrors(mirrors: pa.Table) -> dict[str, Any]:
+    """Return how many pairs of groups share documents, and those that share most of the larger one of the two."""
+    shares = np.minimum(mirrors["a_share"].to_numpy(), mirrors["b_share"].to_numpy())
+    shared = mirrors["a_shared"].to_numpy() + mirrors["b_shared"].to_numpy()
+    closest = mirrors.take(pa.array(np.lexsort((-shared, -shares))[:_MOST_MIRRORS])).to_pylist()
+    return {"total": mirrors.num_rows, "items": closest}
 
 
 def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, has_texts: bool) -> list[dict[str, Any]]:

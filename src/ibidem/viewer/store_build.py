@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 
 from ibidem.columns.collection import NO_TIME
 from ibidem.model import KINDS
-from ibidem.passages.families import find_families
+from ibidem.passages.families import Spans, families_of, ranks_of
 from ibidem.viewer.database import ANSWER_SCHEMA, INDICES, create, unpack
 from ibidem.viewer.document_pairs import Numbers, PairColumns, PassageColumns, days_between, distributions_of, pair_up
 from ibidem.viewer.document_rows import DocumentsAdded
 from ibidem.viewer.material import Material
-from ibidem.viewer.run_description import describe_inputs, describe_settings, left_out
+from ibidem.viewer.run_description import closest_mirrors, describe_inputs, describe_settings, left_out
 
 _ROWS_AT_ONCE = 50_000
 _MOST_FAMILY_CHARS = 2_000  # stored for display
@@ -117,23 +117,32 @@ class _Builder:
         self.connection.executemany("UPDATE documents SET n_pairs = ? WHERE number = ?", rows)
 
     def _add_families(self, passages: PassageColumns | None, pairs: PairColumns) -> None:
-        if passages is not None:
-            families = find_families(*passages.places)
-            pair = np.repeat(np.arange(len(pairs)), np.diff(pairs.first))
-            number = np.arange(len(passages)) - pairs.first[pair] + 1
-            self._insert(
-                "passages",
-                [
-                    pair, number, passages.a_start, passages.a_end, passages.b_start, passages.b_end, passages.n_sentences,
-                    passages.similarity, passages.kind, passages.direction, families.of_passage,
-                ],
-            )  # fmt: skip
-            family = np.repeat(np.arange(len(families)), np.diff(families.first))
-            self._add_places(family, families.document, families.start, families.end, len(families), 0, is_repeat=False)
-        else:
-            families = ()  # type: ignore[assignment]
+        if passages is None:
             self._add_clusters()
-        self._add_repeats(len(families))
+            self._add_repeats(0)
+            return
+        names = [""] * len(self.documents.times)
+        for side, ids in self.documents.ids.items():
+            for number, name in zip(self.documents.numbers[side], ids, strict=True):
+                names[number] = name
+        spans = Spans(*(getattr(passages, column) for column in Spans._fields))
+        times = np.array(self.documents.times, np.int64)
+        places, families, of_passage = families_of(spans, times, ranks_of(pa.array(names, pa.large_string())))
+        pair = np.repeat(np.arange(len(pairs)), np.diff(pairs.first))
+        in_pair = np.arange(len(passages)) - pairs.first[pair] + 1
+        self._insert(
+            "passages",
+            [
+                pair, in_pair, passages.a_start, passages.a_end, passages.b_start, passages.b_end, passages.n_sentences,
+                passages.similarity, passages.kind, passages.direction, _or_none(of_passage + 1, 0),
+            ],
+        )  # fmt: skip
+        # Numbers are those of the table of families, which count from 1.
+        family = np.repeat(np.arange(len(families)), np.diff(families.first))
+        rows = np.lexsort((places.start[families.places], places.document[families.places], family))
+        document, start, end = (column[families.places[rows]] for column in places[:3])
+        self._add_places(family, document, start, end, len(families), 1, is_repeat=False)
+        self._add_repeats(len(families) + 1)
 
     def _add_clusters(self) -> None:
         table = self.material.clusters
@@ -266,6 +275,7 @@ class _Builder:
             "has_texts": has_texts,
             "is_against": material.is_against,
             "left_out": left_out(material, self.documents.why_no_texts, self.documents.n_changed, has_texts),
+            "mirrors": None if material.mirrors is None else closest_mirrors(material.mirrors),
         }
         for name, value in (
             ("summary", summary),

@@ -361,3 +361,17 @@ def test_sentence_pairs_and_postings(signature: str, spark: Any, tmp_path: Path)
         found.write(tmp_path / "out")
         assert found.run()["counts"] == whole.run()["counts"]
     assert (tmp_path / "out" / "postings.parquet").is_dir()
+
+
+def test_families(spark: Any, tmp_path: Path) -> None:
+    times = [None, "2031-05-01T08:00:00Z", "1931-05-01T08:00:00Z"]
+    records = [{**record, "time": times[n % 3]} for n, record in enumerate([*random_records(5, 40), *skewed_records(30)])]
+    call = {"max_places": 20, "min_sentences": 1, "hash_seed": 3, "families": True}
+    whole = ibidem.find(records, **call)
+    frame = spark.createDataFrame([{name: r.get(name) for name in ("id", "text", "group", "time")} for r in records])
+    with ibidem.find(frame, engine=ibidem.SparkEngine(spark, partitions=3), **call) as found:
+        assert found.backing.table("families").read().to_pylist() == whole.families.to_pylist()
+        assert {tuple(row) for row in found.families.collect()} == {tuple(row.values()) for row in whole.families.to_pylist()}
+        assert found.run()["counts"] == whole.run()["counts"]
+        found.write(tmp_path / "out")
+    assert written_rows(tmp_path / "out", "families") == whole.families.to_pylist()

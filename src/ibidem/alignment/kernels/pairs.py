@@ -25,6 +25,7 @@ _SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of
 _MOST_OF_TEXT = 0.4  # of its own text
 _MOST_AROUND_PER_WORD = -0.3  # evidence of the words around it
 _LEAST_OWN_EVIDENCE, _LEAST_OWN_EVIDENCE_PER_WORD = 12.0, 0.25  # of its words that are in no passage
+_MOST_COPIED = 0.5  # of its words, in one passage word for word
 _RARE_COUNT, _WINDOW_RATIO, _MOST_IN_WINDOW = 4, 2, 0.8  # how many of the rare words may be from one window of the other text
 
 
@@ -122,7 +123,15 @@ def _evidence_of(grades, low, high, weights, n_models):
 
 @inner_kernel
 def _is_own_work(start, end, side, room, limits, n):
-    """Tell whether a stretch draws on the other text beyond the passages found in it: a few copied sentences are no summary."""
+    """Tell whether a stretch draws on the other text beyond the passages found in it: a few copied sentences are no summary,
+    nor is a single long copy with a few words more.
+    """
+    for i in range(n):
+        at = PASSAGE * i + 2 * side
+        if room.evidence[2 * i] > 0.0 and room.passages[PASSAGE * i + 4] < _VERBATIM_MODELS:
+            n_copied = min(end, room.passages[at + 1]) - max(start, room.passages[at])
+            if n_copied > _MOST_COPIED * (end - start):
+                return False
     evidence, n_words = 0.0, np.int64(0)
     for k in range(start, end):
         is_covered = False

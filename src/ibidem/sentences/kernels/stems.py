@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.columns.hashes import mix, stir
+from ibidem.columns.hashes import GOLDEN, mix, stir
 from ibidem.columns.kernels.machine_words import count_low_bytes, load_bytes, mark_others
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.code_points import (
@@ -37,6 +37,7 @@ SENTENCE_BOUND = 3
 _COLON, _SEMICOLON, _WIDE_COLON, _WIDE_SEMICOLON = 0x3A, 0x3B, 0x9A, 0x9B  # full-width ones are EF BC 9A and EF BC 9B
 _CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
 _ONE, _HALF = np.uint64(1), np.uint64(32)
+_OF_WORD = np.uint32(0xFFFFFFFE)  # the last bit of a stem says whether its script has no spaces
 
 
 @inlined_kernel
@@ -94,6 +95,18 @@ def _bound_after(data, i, kind):
     return WITHIN_CLAUSE
 
 
+@inner_kernel
+def _join_alone(stems, bounds, begin, end):
+    """Replace the stem of each character of an unspaced script by that of this and the next one, unless something divides them.
+
+    A single one is no more of a word than a syllable is: it is too frequent to tell anything.
+    """
+    for k in range(begin, end - 1):
+        if stems[k] & stems[k + 1] & np.uint32(1) and bounds[k + 1] == WITHIN_CLAUSE:
+            both = np.uint64(stems[k]) << _HALF | np.uint64(stems[k + 1])
+            stems[k] = np.uint32((both * GOLDEN) >> _HALF) | np.uint32(1)
+
+
 @outer_kernel
 def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, stems, bounds, first, sentence_first):
     """Write the hash of every word's stem, how strongly the text is divided before it, and the first words of texts and
@@ -121,6 +134,7 @@ def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, st
                 bound = SENTENCE_BOUND
             bounds[n] = bound
             bound = WITHIN_CLAUSE
+            is_alone = kind in (UNSPACED, CLUSTER)
             # Words of a few letters of ASCII, which most are, are hashed as `tokenise_span` hashes them.
             word = load_bytes(data, i, end)
             n_letters = count_low_bytes(mark_others(word))
@@ -136,8 +150,9 @@ def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, st
                 i, stem_end = _find_word_end(data, kinds, i, end)
                 n_tokens = tokenise_span(data, start, min(stem_end, start + STEM_BYTES), code_points, seed, room, 0)
                 token = room[0] if n_tokens > 0 else seed[0]  # a few characters fold to nothing
-            stems[n] = np.uint32(token >> _HALF)
+            stems[n] = np.uint32(token >> _HALF) & _OF_WORD | np.uint32(is_alone)
             n += 1
+        _join_alone(stems, bounds, first[text], n)
         first[text + 1] = n
         # Sentences without words begin where the next one does.
         while sentence < len(sentence_bytes) and sentence_bytes[sentence] < end:

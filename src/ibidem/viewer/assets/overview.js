@@ -142,6 +142,39 @@
     );
   }
 
+  // Groups that share documents, if the run looked for them: a row for each pair, the closest first.
+  function mirrors(summary) {
+    if (!summary.mirrors) return null;
+    const { total, items } = summary.mirrors;
+    const shared = (count, all, share) => `${number(count)} of ${number(all)} (${percent(share)})`;
+    const row = (each) =>
+      h(
+        "tr",
+        null,
+        h("th", { scope: "row" }, h("bdi", null, each.a_group)),
+        h("td", { class: "figure" }, shared(each.a_shared, each.a_documents, each.a_share)),
+        h("th", { scope: "row" }, h("bdi", null, each.b_group)),
+        h("td", { class: "figure" }, shared(each.b_shared, each.b_documents, each.b_share)),
+        h("td", { class: "wide" }, h("bdi", null, each.a_id), " · ", h("bdi", null, each.b_id)),
+      );
+    const heads = [["group"], ["shared documents", "figure"], ["other group"], ["shared documents", "figure"], ["example"]];
+    const list = () =>
+      h(
+        "table",
+        { class: "small", "aria-label": "Groups that share documents" },
+        h("thead", null, h("tr", null, heads.map(([head, type]) => h("th", { scope: "col", class: type || null }, head)))),
+        h("tbody", null, items.map(row)),
+      );
+    const cut = total > items.length ? ` The ${number(items.length)} closest:` : "";
+    return h(
+      "section",
+      { class: "mirrors", "aria-labelledby": "mirrors-title" },
+      h("h2", { id: "mirrors-title" }, "Groups that share documents"),
+      h("p", null, `${many(total, "pair")} of groups ${total === 1 ? "has" : "have"} documents in the same clusters.`, cut),
+      total > 0 && list(),
+    );
+  }
+
   // What an index contains, if the app was opened on one: the main figures, and the rest under Details.
   async function indexInformation(source, summary) {
     const { settings: set, ...information } = await source.index();
@@ -245,6 +278,7 @@
           all,
         ),
       ],
+      mirrors(summary),
       h("div", { class: "columns" }, settings(summary), inputs(summary)),
     );
     if (!summary.totals.pairs) return null;

@@ -150,6 +150,7 @@ class IndexViews:
             "has_groups": False,
             "has_texts": False,
             "is_against": False,
+            "mirrors": None,
             "facets": {"groups": [], "kinds": [], "years": [], "verdicts": []},
             "left_out": [{"what": "pairs, documents and families", "why": _WHY, "count": None}],
             "shown": {"pairs": 0, "documents": 0, "families": 0},

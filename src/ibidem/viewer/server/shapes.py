@@ -201,6 +201,7 @@ class Summary(BaseModel):
     is_against: bool
     facets: dict[str, list[dict[str, Any]]]
     left_out: list[dict[str, Any]]
+    mirrors: dict[str, Any] | None
     shown: dict[str, int]
     has_index: bool
     has_arrivals: bool

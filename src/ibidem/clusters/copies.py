@@ -1,0 +1,143 @@
+"""Edited copies that `dedup --align` cuts, beside sentences that occur elsewhere: passages aligned word by word.
+
+Documents are decided in the order of their rank, as for sentences. A passage is cut from the later document if all its words in
+the earlier one are kept; words that are cut already, or whose sentence is the kept copy of one that is cut elsewhere, stay as
+they are. So whatever is cut has its copy in text that is kept, and no document that gives a copy is cut after it gave it:
+it is decided before the one that gets cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.alignment import Aligned, Words
+from ibidem.alignment.places import AlignedPassages, locate
+from ibidem.alignment.refinement import align_words
+from ibidem.clusters.cuts import Cuts
+from ibidem.clusters.kernels.copies import CUT, GIVES, cut_copies
+from ibidem.clusters.removals import Removals
+from ibidem.columns.collection import Collection
+from ibidem.columns.ragged import ranges
+from ibidem.columns.rows import Rows
+from ibidem.config import Config, passage_limits
+from ibidem.execution.progress import Progress
+from ibidem.execution.tasks import RunTasks
+from ibidem.matches import Cells
+from ibidem.passages import Meeting, find_in
+
+Numbers = NDArray[np.int64]
+
+
+def with_copies(
+    removals: Removals, cuts: Cuts, collection: Collection, rows: Rows, cells: Cells | None, rank: Numbers, config: Config,
+    run_tasks: RunTasks, progress: Progress,
+) -> Removals:  # fmt: skip
+    """Return what is removed when edited copies are, too; `removals` are those of the sentences in `cuts`."""
+    meeting = Meeting.of_all(collection, rows, cells, config)
+    found = find_in(meeting, passage_limits(config), run_tasks).passages
+    types = None if cells is None else cells.types
+    _, aligned, words = align_words(found, rows, types, collection, meeting.pairing, config, run_tasks, progress)
+    states = np.zeros(len(words.stem), np.uint8)
+    for sentences, state in ((rows.sentence[cuts.source_row], GIVES), (rows.sentence[cuts.row], CUT)):
+        first = words.sentence_first[sentences]
+        states[ranges(first, words.sentence_first[sentences.astype(np.int64) + 1] - first)] = state
+    is_reference = collection.side.astype(np.bool_)  # empty without a reference
+    passages = decided(aligned, words, _positions(rank, is_reference), is_reference, config.cleaning.min_copy_similarity)
+    pieces, states = cut_words(passages.spans, states)
+    table = np.concatenate([np.zeros((len(pieces), 1), np.int64), pieces[:, 1:], passages.spans[pieces[:, 0], 2:]], axis=1)
+    common = np.zeros((len(pieces), 1), np.int64)
+    located = locate(Aligned(np.concatenate([table, common], axis=1)), words, collection)
+    return _joined(removals, located, passages.similarity[pieces[:, 0]], _left_words(states, words), collection)
+
+
+class Passages:
+    """Aligned passages in the order in which they are decided: spans of words (the copy, then what stays), similarity."""
+
+    def __init__(self, spans: Numbers, similarity: NDArray[np.float64]) -> None:
+        self.spans, self.similarity = spans, similarity
+
+
+def decided(
+    aligned: Aligned, words: Words, position: Numbers, is_reference: NDArray[np.bool_], min_similarity: Fraction
+) -> Passages:
+    """Return the passages that are similar enough, the copy first, in the order of the documents; the longest copies first.
+
+    With a reference, only what stays there counts, and only copies outside it.
+    """
+    spans = aligned.spans
+    similarity = 2.0 * aligned.n_common / np.maximum(spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2], 1)
+    documents = np.searchsorted(words.document_first, spans[:, [0, 2]], side="right") - 1
+    is_turned = position[documents[:, 0]] < position[documents[:, 1]]
+    spans = np.where(is_turned[:, None], spans[:, [2, 3, 0, 1]], spans)
+    documents = np.where(is_turned[:, None], documents[:, ::-1], documents)
+    chosen = (similarity >= float(min_similarity)) & (documents[:, 0] != documents[:, 1])
+    if len(is_reference):
+        chosen &= ~is_reference[documents[:, 0]] & is_reference[documents[:, 1]]
+    spans, documents, similarity = spans[chosen], documents[chosen], similarity[chosen]
+    longest_first = spans[:, 0] - spans[:, 1]
+    of_copy, of_kept = position[documents].T
+    order = np.lexsort((spans[:, 3], spans[:, 2], of_kept, spans[:, 0], longest_first, of_copy))
+    return Passages(spans[order], similarity[order])
+
+
+def cut_words(spans: Numbers, states: NDArray[np.uint8]) -> tuple[Numbers, NDArray[np.uint8]]:
+    """Return what is cut, in the order of decision (passage, first word, end), and the states of all words after it."""
+    room = 2 * len(spans) + 16
+    while True:
+        after, pieces = states.copy(), np.empty(3 * room, np.int64)
+        n = cut_copies(np.ascontiguousarray(spans).reshape(-1), after, pieces)
+        if n >= 0:
+            return pieces.reshape(-1, 3)[:n], after
+        room *= 2
+
+
+def _positions(rank: Numbers, is_reference: NDArray[np.bool_]) -> Numbers:
+    """Return the place of each document in the order of decision; those of a reference come first."""
+    order = np.lexsort((rank, ~is_reference)) if len(is_reference) else np.argsort(rank, kind="stable")
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
+    return position
+
+
+def _left_words(states: NDArray[np.uint8], words: Words) -> Numbers:
+    """Return how many words of each document are left."""
+    kept = np.concatenate([[0], np.cumsum(states != CUT)])
+    left: Numbers = kept[words.document_first[1:]] - kept[words.document_first[:-1]]
+    return left
+
+
+def _joined(
+    removals: Removals, pieces: AlignedPassages, similarity: NDArray[np.float64], n_left: Numbers, collection: Collection
+) -> Removals:
+    """Return both in reading order. A document without a word left is removed as a whole."""
+    document = pieces.documents[0].astype(np.int64)
+    more = Removals(
+        document, pieces.places[0], _ends_with_space(pieces, collection), pieces.documents[1].astype(np.int64),
+        pieces.places[2], pieces.places[3], np.maximum(pieces.sentences[1] - pieces.sentences[0], 1),
+        np.zeros(len(pieces), np.bool_), similarity,
+    )  # fmt: skip
+    names = [field.name for field in fields(Removals) if field.name != "cluster"]
+    columns = {name: np.concatenate([getattr(removals, name), getattr(more, name)]) for name in names}
+    order = np.lexsort((columns["start"], columns["document"]))
+    columns = {name: column[order] for name, column in columns.items()}
+    columns["is_dropped"] |= n_left[columns["document"]] == 0
+    return Removals(**columns)
+
+
+def _ends_with_space(pieces: AlignedPassages, collection: Collection) -> Numbers:
+    """Return where pieces end with the space after them: what is left around them reads as before."""
+    ends: Numbers = pieces.places[1].copy()
+    documents, text_of, text = pieces.documents[0], -1, ""
+    for piece in np.argsort(documents, kind="stable").tolist():
+        if documents[piece] != text_of:
+            text_of = int(documents[piece])
+            text = collection.text(text_of)
+        end = int(ends[piece])
+        while end < len(text) and text[end].isspace():
+            end += 1
+        ends[piece] = end
+    return ends
