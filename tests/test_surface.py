@@ -76,7 +76,7 @@ WRONG: list[dict[str, Any]] = [
     {"sample_remainder": 4}, {"filter_bits": 7}, {"measure": "order", "min_containment": 0.5},
     {"verify": False, "method": "pairs"}, {"sample_every": 2, "method": "simhash"}, {"permutations": 100},
     {"memory": "much"}, {"memory": "2"},
-    {"max_disk": "0"}, {"resume": True, "engine": "spark"}, {"align": True, "engine": "spark"},
+    {"max_disk": "0"}, {"resume": True, "engine": "spark"},
     {"keep": "best"}, {"antecedents": "-1"}, {"min_idf": 0.9, "max_idf": 0.1}, {"html": "yes"}, {"workers": 1.5},
     {"by_group": True, "keep": "score:max"}, {"min_shared_shingles": 3, "method": "pairs"}, {"supershingle_size": 0},
     {"min_supershingles": 9, "sampling": "supershingles"}, {"supershingles": 0},

@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.alignment import align_spans
+from ibidem.alignment.exchange.words import SentenceSender, WordSender
 from ibidem.alignment.places import aligned_table, locate, whole_documents, words_of
 from ibidem.alignment.stage import refine
 from ibidem.clusters.removals import Clustered, Removals
@@ -34,7 +35,7 @@ from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, document_shingle_size, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.checks import check_documents, check_level, check_sentences, check_shingled, check_sides, numbers_of_pairs
-from ibidem.execution.flow import AnyFlow, Parts, Source, n_unread_bytes
+from ibidem.execution.flow import AnyFlow, Parts, Sender, Source, n_unread_bytes
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import MemoryRun, Run
@@ -69,17 +70,22 @@ def find(run: Run[TableT]) -> Result[TableT]:
 def split_to_find(flow: AnyFlow, documents: Source, config: Config, progress: Progress) -> Parts[Collection]:
     """Return the sentences of all documents; in partitions, what later stages need is sent at once."""
     with progress.stage("sentences", n_unread_bytes(documents)):
-        is_exact = config.signatures.signature == "exact"
-        then = [GramSender(config) if is_exact else TypeSender(config)]
+        then: list[Sender[Any]] = row_senders(config) if config.signatures.signature == "exact" else [TypeSender(config)]
+        then += [WordSender(config)] if config.alignment.align else []
         sentences = split(flow, documents, config, progress, then)
         check_sentences(flow, sentences, progress, config.documents)
         return sentences
 
 
+def row_senders(config: Config) -> list[Sender[Any]]:
+    """Return what later stages need of sentences that have a class."""
+    return [GramSender(config), *([SentenceSender(config)] if config.alignment.align else [])]
+
+
 def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, progress: Progress) -> Tables:
     """Return the tables of passages, documents and repeats, and others if asked for. What is no longer needed is released."""
     with progress.stage("matches"):
-        classed = classify(flow, sentences, config, progress, then=[GramSender(config)])
+        classed = classify(flow, sentences, config, progress, then=row_senders(config))
         tables = match_tables(flow, sentences, classed, config, progress)
     with progress.stage("passages"):
         found = find_passages(flow, sentences, classed, config)
@@ -87,7 +93,7 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
         release_unused()
     if config.alignment.align:
         with progress.stage("alignment"):
-            refine(flow, sentences, found, config, progress)
+            refine(flow, sentences, classed, found, config, progress)
     with progress.stage("tables"):
         tables |= {
             "documents": document_table(flow, sentences, found, repeats),
@@ -139,7 +145,7 @@ def cluster_documents(
 
 def dedup(run: Run[TableT], plan: SamplingPlan | None = None) -> CleaningResult[TableT, Any]:
     """Decide what is removed from the inputs: documents, passages or sentences that also appear in what is kept."""
-    check_level(run.config)
+    check_level(run.config, run.flow)
     documents = run.read(fields_for_keeping(run.config), to_copy=True)
     known: Parts[Any]
     if run.config.cleaning.level == "document":

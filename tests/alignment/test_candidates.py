@@ -18,7 +18,7 @@ from ibidem.alignment import Words, candidates, find_rectangles
 from ibidem.columns.rows import Pairing
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.execution.threads import Threads
-from tests.alignment.twins import bonds_of, expected_rectangles, most_places_of
+from tests.alignment.twins import bonds_of, expected_rectangles
 from tests.oracles import maximal_runs
 
 RANDOM = st.randoms(use_true_random=False)
@@ -103,7 +103,7 @@ def test_rectangles_equal_brute_force(documents: list[list[int]], who: str, rng:
     found = rectangles_of(documents, [word for words in is_open for word in words], pairing)
     assert found == sorted(set(found))
     bonds = bonds_of(documents, is_open, most=8)
-    of_bonds = set(expected_rectangles(bonds, most_places_of(bonds, candidates.MOST_PLACES), comparable))
+    of_bonds = set(expected_rectangles(bonds, candidates.MOST_PLACES, comparable))
     assert of_bonds <= set(found)
     # What is left are runs.
     assert set(found) - of_bonds <= common_runs(documents, comparable).keys()

@@ -160,18 +160,6 @@ def bonds_of(documents: Sequence[Words], is_open: Sequence[Sequence[bool]], most
     return bonds
 
 
-def most_places_of(bonds: Sequence[Bond], most: int, meetings_a_bond: int = 4) -> int:
-    """Return how many places a bond may have: as many as make no more meetings than a few for every bond, two at least.
-
-    Bonds that are nowhere open do not count.
-    """
-    opened = {bond.key for bond in bonds if bond.is_open}
-    bonds = [bond for bond in bonds if bond.key in opened]
-    sizes = Counter(Counter(bond.key for bond in bonds).values())
-    meetings = {n: sum(sizes[m] * math.comb(m, 2) for m in range(2, n + 1)) for n in range(2, most + 1)}
-    return max((n for n in meetings if meetings[n] <= meetings_a_bond * len(bonds)), default=2)
-
-
 def expected_rectangles(
     bonds: Sequence[Bond], most_places: int, comparable: Callable[[int, int], bool], least_bonds: int = 4, max_gap: int = 100
 ) -> list[Rectangle]:

@@ -39,10 +39,16 @@ def numbered_batches(inputs: Any, against: Any, config: Config, batch_rows: int)
 
 
 def found_apart(
-    inputs: Any, against: Any, n_partitions: int, batch_rows: int = 5, seed: int = 0, **settings: Any
+    inputs: Any,
+    against: Any,
+    n_partitions: int,
+    batch_rows: int = 5,
+    seed: int = 0,
+    config: Config | None = None,
+    **settings: Any,
 ) -> tuple[Rows, Rows, Rows]:
     """Return the rows of passages, documents and repeats that `find` gives over partitions in memory."""
-    config = Config.of(**settings).with_signature("words")
+    config = Config.of(config, **settings).with_signature("words")
     batches, n_records, n_input = numbered_batches(inputs, against, config, batch_rows)
     layout = Layout(n_records, n_input, n_partitions, homes_per_region=(seed + n_partitions) % 3)
     flow = MemoryFlow(n_partitions, seed, layout.n_regions, layout=layout)

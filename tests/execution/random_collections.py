@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from tests.texts import changed, text
+from tests.texts import changed, text, word
 
 Records = list[dict[str, Any]]
 
@@ -28,6 +28,58 @@ def random_records(seed: int, n_documents: int, prefix: str = "d") -> Records:
         {
             "id": f"{prefix}{number}",
             "text": document(),
+            "time": chance.choice([None, f"2020-01-0{chance.randint(1, 9)}"]),
+            "group": chance.choice(["x", "y", None]),
+        }
+        for number in range(n_documents)
+    ]
+
+
+def edited_records(seed: int, n_documents: int, prefix: str = "d") -> Records:
+    """Return documents that take stretches from a few sources, unchanged or edited word by word, and join them at any word.
+
+    Some sentences stand alone in several documents, some words are everywhere, and some sentences have no words.
+    """
+    chance = random.Random(f"{prefix}{seed}")
+    common = [word(20000 + k) for k in range(5)]
+    sources = random.Random(seed)  # the same on both sides
+    n_different = sources.choice([3, 8])
+    pool = [[word(sources.randrange(600)) for _ in range(sources.choice([12, 40, 90]))] for _ in range(n_different)]
+
+    def edited(words: list[str]) -> list[str]:
+        """Return words with some of them left out, replaced, or put in another order."""
+        share = chance.choice([0.0, 0.0, 0.1, 0.3])
+        kept: list[str] = []
+        for each in words:
+            lot = chance.random()
+            if lot < share / 3:
+                continue
+            kept.append(word(chance.randrange(20000)) if lot < share else each)
+            if chance.random() < 0.1:
+                kept.append(chance.choice(common))
+        if share > 0.2 and len(kept) > 12:
+            kept[3], kept[9] = kept[9], kept[3]
+        return kept
+
+    def document() -> str:
+        words: list[str] = []
+        for _ in range(chance.randint(1, 5)):
+            if chance.random() < 0.7:
+                source = chance.choice(pool)
+                begin = chance.choice([0, 0, chance.randrange(len(source))])
+                words += edited(source[begin:])
+            else:
+                words += [word(chance.randrange(20000)) for _ in range(chance.randrange(30))]
+        parts = [each + ("." if each.startswith(("ta", "ve")) else "") for each in words]  # copies have the same sentences
+        odd = chance.choice(["", "", " ...", " ?! * * *", "\n\n* * *\n\n"])
+        begins = [True, *(each.endswith(".") for each in parts)]
+        written = " ".join(each.capitalize() if begin else each for begin, each in zip(begins, parts, strict=False))
+        return written + odd + (" " + text(300) if chance.random() < 0.3 else "")
+
+    return [
+        {
+            "id": f"{prefix}{number}",
+            "text": document() or word(1),
             "time": chance.choice([None, f"2020-01-0{chance.randint(1, 9)}"]),
             "group": chance.choice(["x", "y", None]),
         }

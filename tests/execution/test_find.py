@@ -8,11 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibidem.config import SIGNATURES
+from ibidem.alignment import candidates
+from ibidem.config import SIGNATURES, Config
 from ibidem.errors import InputError, NoDocumentsError, RepeatedIdError
 from ibidem.matches.exchange import join
 from tests.execution.parity import found_apart, local_tables
-from tests.execution.random_collections import odd_records, random_records, skewed_records
+from tests.execution.random_collections import edited_records, odd_records, random_records, skewed_records
 from tests.texts import text, word
 
 
@@ -39,6 +40,59 @@ def test_random_collections(signature: str, data: Any) -> None:
     }
     partitions, rows = data.draw(st.sampled_from([1, 2, 3, 7])), data.draw(st.sampled_from([1, 3, 50]))
     assert found_apart(records, against, partitions, rows, seed, **chosen) == local_tables(records, against, **chosen)
+
+
+@pytest.mark.parametrize("signature", SIGNATURES)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_passages_aligned_word_by_word(signature: str, data: Any) -> None:
+    seed = data.draw(st.integers(0, 10**6))
+    make = data.draw(st.sampled_from([edited_records, edited_records, random_records]))
+    records = make(seed, data.draw(st.integers(2, 14)))
+    against = make(seed, data.draw(st.integers(1, 8)), data.draw(st.sampled_from("de"))) if data.draw(st.booleans()) else None
+    chosen = {
+        "align": True,
+        "signature": signature,
+        "min_aligned_words": data.draw(st.sampled_from([5, 12, 25])),
+        "min_evidence": data.draw(st.sampled_from([2.0, 10.0, 25.0])),
+        "max_places": data.draw(st.sampled_from([2, 100])),
+        "min_sentences": data.draw(st.sampled_from([1, 3])),
+        "same_document": data.draw(st.booleans()),
+        "skip_same_group": data.draw(st.booleans()),
+        "max_gap_sentences": data.draw(st.sampled_from([0, 2])),
+        "min_quote_words": data.draw(st.sampled_from([0, 5, 10])),
+        "min_similarity": data.draw(st.sampled_from(["0.5", "0.8"])),
+    }
+    partitions, rows = data.draw(st.sampled_from([1, 2, 5])), data.draw(st.sampled_from([1, 3, 50]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "LEAST_RARE", data.draw(st.sampled_from([0, 100])))  # so that some words are common
+        assert found_apart(records, against, partitions, rows, seed, **chosen) == local_tables(records, against, **chosen)
+
+
+@pytest.mark.parametrize("summaries", [False, True])
+def test_alignment_adds_passages_drops_others_and_changes_copies(summaries: bool) -> None:
+    """Otherwise the test above could pass without it."""
+    records = [record for seed in range(6) for record in edited_records(seed, 12, f"{seed}-")]
+    config = Config.of(align=True, signature="exact", min_aligned_words=12, summaries=summaries)
+    aligned = local_tables(records, None, config=config)
+    assert found_apart(records, None, 5, 7, config=config) == aligned
+    plain = local_tables(records, None, signature="exact")
+    kept = [row for row in aligned[0] if row in plain[0]]
+    assert 0 < len(kept) < min(len(aligned[0]), len(plain[0]))
+    assert [row["cluster"] for row in aligned[1]] != [row["cluster"] for row in plain[1]]
+
+
+def test_marks_with_too_many_places() -> None:
+    """Words in a row in eight documents lead to all pairs, in nine to hardly any: wherever the documents are."""
+    run = " ".join(word(9000 + k) for k in range(30))
+    n_pairs = []
+    for n_documents in (8, 9):
+        records = [{"id": str(n), "text": f"{text(20 + n)[:-1]} {run} {text(60 + n)}"} for n in range(n_documents)]
+        expected = local_tables(records, None, align=True)
+        n_pairs.append(len(expected[0]))
+        for partitions in (1, 3):
+            assert found_apart(records, None, partitions, 2, align=True) == expected
+    assert n_pairs[0] == 28 > n_pairs[1]
 
 
 @pytest.mark.parametrize("signature", ["exact", "words"])

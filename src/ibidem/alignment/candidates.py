@@ -18,8 +18,7 @@ from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 LEAST_RARE = 100  # a word may occur this often and is still rare, however few documents there are
 RARE_SHARE = 1  # or once in so many documents
 BOND_REACH_WORDS = 8
-MOST_PLACES = 8  # of a mark; those of more produce no candidate
-MEETINGS_A_MARK = 4  # on average, at most: fewer places are allowed where there would be more
+MOST_PLACES = 8  # of a mark; those of more produce no candidate, so a mark meets 3.5 others on average, at most
 LEAST_BONDS = 4
 MAX_GAP_WORDS = 100  # between bonds of one place
 LEAST_RUN = kernels.WINDOW + OCTET_WORDS - 1
@@ -37,7 +36,24 @@ class Marks(NamedTuple):
     openness: Column  # whether one of its words is open
 
 
+class Meetings(NamedTuple):
+    """Marks that meet in two documents: the word and document of each mark, and pairs of marks (flat) by their first document.
+
+    Those of document d are [first[d], first[d + 1]).
+    """
+
+    words: Column
+    documents: Column
+    pairs: Column
+    first: Column
+
+
 _NO_MARKS = Marks(np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.bool_))
+
+
+def most_of_rare(n_documents: int) -> int:
+    """Return how often a rare word may occur."""
+    return max(LEAST_RARE, n_documents // RARE_SHARE)
 
 
 def find_rectangles(
@@ -50,7 +66,7 @@ def find_rectangles(
     """
     counts = np.zeros(kernels.STEM_SLOTS, np.int32)
     kernels.count_stems(words.stem, counts)
-    most = max(LEAST_RARE, (len(words.document_first) - 1) // RARE_SHARE)
+    most = most_of_rare(len(words.document_first) - 1)
 
     def list_bonds(task: tuple[int, int], wanted: Column, marks: Marks) -> int:
         given = words.stem, is_open, words.document_first, *task, counts, most, BOND_REACH_WORDS
@@ -61,12 +77,17 @@ def find_rectangles(
         return kernels.list_octets(*given, wanted, marks)  # type: ignore[no-any-return]
 
     bonds = _marks(list_bonds, words, is_open, run_tasks)
-    met = _rectangles_of_bonds(bonds, words, pairing, run_tasks)
+    met = rectangles_of_bonds(_meetings(bonds, words, pairing), run_tasks)
     del bonds
     octets = _marks(list_octets, words, is_open, run_tasks)
-    runs = _rectangles_of_runs(octets, words, pairing, max(LEAST_RUN, min_words), run_tasks)
-    found = np.concatenate([met, runs])
-    return found[np.lexsort(found.T[::-1])]
+    runs = rectangles_of_runs(_meetings(octets, words, pairing), words, min_words, run_tasks)
+    return by_place(met, runs)
+
+
+def room_for_marks(words: Words, task: tuple[int, int]) -> Marks:
+    """Return room for the marks of documents [begin, end)."""
+    room = _BONDS_PER_WORD * int(words.document_first[task[1]] - words.document_first[task[0]])
+    return Marks(*(np.empty(room, column.dtype) for column in _NO_MARKS))
 
 
 def _marks(
@@ -78,8 +99,7 @@ def _marks(
     wanted = np.empty(0, np.bool_)
 
     def listed(task: tuple[int, int]) -> tuple[Marks, int]:
-        room = _BONDS_PER_WORD * int(first[task[1]] - first[task[0]])
-        marks = Marks(*(np.empty(room, kind) for kind in (np.uint64, np.uint32, np.int32, np.bool_)))
+        marks = room_for_marks(words, task)
         return marks, list_marks(task, wanted, marks)
 
     def mark_wanted(task: tuple[int, int]) -> None:
@@ -102,25 +122,26 @@ def _marks(
     return marks
 
 
-def _meetings(marks: Marks, words: Words, pairing: Pairing) -> tuple[Column, Column]:
-    """Return the marks that meet in two documents, by pair, and where those of each first document begin."""
+def _meetings(marks: Marks, words: Words, pairing: Pairing) -> Meetings:
+    """Return the marks that meet in two documents, by pair."""
     first = np.zeros(len(words.document_first), np.int64)
-    given = marks.keys, _most_places(marks), marks.documents, marks.openness, pairing.side, pairing.group_numbers
+    given = marks.keys, MOST_PLACES, marks.documents, marks.openness, pairing.side, pairing.group_numbers
     kernels.list_meetings(*given, True, first, np.empty(0, np.int64))
-    meetings = np.empty(2 * int(first[-1]), np.int64)
-    kernels.list_meetings(*given, False, first, meetings)
-    return meetings, first
+    pairs = np.empty(2 * int(first[-1]), np.int64)
+    kernels.list_meetings(*given, False, first, pairs)
+    return Meetings(marks.words, marks.documents, pairs, first)
 
 
-def _rectangles_of_bonds(marks: Marks, words: Words, pairing: Pairing, run_tasks: RunTasks) -> NDArray[np.int64]:
-    meetings, first = _meetings(marks, words, pairing)
+def rectangles_of_bonds(met: Meetings, run_tasks: RunTasks = in_turn) -> NDArray[np.int64]:
+    """Return where enough bonds meet close together."""
+    first = met.first
 
     def rectangles_of(task: tuple[int, int]) -> NDArray[np.int64]:
         most_meetings = int(np.diff(first)[slice(*task)].max())
         room = int(first[task[1]] - first[task[0]]) // LEAST_BONDS + 1
         rectangles = np.empty(kernels.RECTANGLE * room, np.int64)
         n = kernels.list_rectangles(
-            *task, first, meetings, marks.words, marks.documents, LEAST_BONDS, MAX_GAP_WORDS,
+            *task, first, met.pairs, met.words, met.documents, LEAST_BONDS, MAX_GAP_WORDS,
             np.empty(2 * most_meetings, np.int64), np.empty(TASK * (most_meetings + 2), np.int64), np.empty(3, np.int64),
             rectangles,
         )  # fmt: skip
@@ -129,14 +150,13 @@ def _rectangles_of_bonds(marks: Marks, words: Words, pairing: Pairing, run_tasks
     return _joined(run_tasks(rectangles_of, split_by_cost(np.diff(first) + 1, _N_TASKS)))
 
 
-def _rectangles_of_runs(
-    marks: Marks, words: Words, pairing: Pairing, least_words: int, run_tasks: RunTasks
-) -> NDArray[np.int64]:
-    meetings, first = _meetings(marks, words, pairing)
+def rectangles_of_runs(met: Meetings, words: Words, min_words: int = 0, run_tasks: RunTasks = in_turn) -> NDArray[np.int64]:
+    """Return the long runs of equal words around octets that meet."""
+    first, least_words = met.first, max(LEAST_RUN, min_words)
 
     def rectangles_of(task: tuple[int, int]) -> NDArray[np.int64]:
-        chosen = meetings[2 * first[task[0]] : 2 * first[task[1]]].reshape(-1, 2)
-        starts, documents = marks.words[chosen].astype(np.int64), marks.documents[chosen]
+        chosen = met.pairs[2 * first[task[0]] : 2 * first[task[1]]].reshape(-1, 2)
+        starts, documents = met.words[chosen].astype(np.int64), met.documents[chosen]
         order = np.lexsort((starts[:, 0], starts[:, 1] - starts[:, 0]))
         columns = [np.ascontiguousarray(column[order]) for column in (*starts.T, *documents.T)]
         rectangles = np.empty(kernels.RECTANGLE * len(order), np.int64)
@@ -146,14 +166,11 @@ def _rectangles_of_runs(
     return _joined(run_tasks(rectangles_of, split_by_cost(np.diff(first) + 1, _N_TASKS)))
 
 
+def by_place(*rectangles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return rectangles of all kinds together, by their places."""
+    found = np.concatenate(rectangles)
+    return found[np.lexsort(found.T[::-1])]
+
+
 def _joined(rectangles: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.concatenate([np.empty((0, kernels.RECTANGLE), np.int64), *rectangles])
-
-
-def _most_places(marks: Marks) -> int:
-    """Return how many places a mark may have so that there are not too many meetings."""
-    sizes = np.zeros(MOST_PLACES + 1, np.int64)
-    n_marks = kernels.count_meetings(marks.keys, marks.openness, sizes)
-    numbers = np.arange(MOST_PLACES + 1)
-    meetings = np.cumsum(sizes * numbers * (numbers - 1) // 2)
-    return max(2, int(np.flatnonzero(meetings <= MEETINGS_A_MARK * n_marks).max(initial=2)))

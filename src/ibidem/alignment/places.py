@@ -26,6 +26,18 @@ MOST_WORDS = 1 << 31  # plus at most as many characters of unspaced scripts: pla
 
 
 @dataclass(frozen=True)
+class LocatedSide:
+    """One side of aligned passages: where they are in characters, and in which sentences. Digests of equal words are equal."""
+
+    documents: NDArray[np.int32]
+    places: Numbers  # two rows: start and end
+    sentences: Numbers  # two rows: the first and the last one, in the collection
+    covered: Numbers  # two rows: those at least half covered, start and end
+    digests: NDArray[np.uint64]
+    is_whole: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
 class AlignedPassages:
     """Aligned passages of documents: `places` are start and end in a, start and end in b, in characters."""
 
@@ -89,62 +101,78 @@ def whole_documents(words: Words, pairs: NDArray[np.int64]) -> Numbers:
 
 def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPassages:
     """Return where the passages are: whole sentences with their punctuation, otherwise from word to word."""
-    n = len(aligned)
-    documents, places = np.empty((2, n), np.int32), np.empty((4, n), np.int64)
-    bytes_of, sentences = np.empty((4, n), np.int64), np.empty((4, n), np.int64)
-    for side in range(2):
-        for end in range(2):
-            row = 2 * side + end
-            word = aligned.spans[:, row] - end
-            # Sentences without words begin where the next one does: use the last of them.
-            sentence = np.searchsorted(words.sentence_first, word, side="right") - 1
-            sentences[row] = sentence
-            documents[side] = collection.document[sentence]
-            _locate_words(collection, sentence, word - words.sentence_first[sentence], bool(end), places[row], bytes_of[row])
-            at_edge = words.bounds[word + end] == SENTENCE_BOUND
-            edge = collection.end_char if end else collection.start_char
-            edge_byte = collection.end_byte if end else collection.start_byte
-            places[row] = np.where(at_edge, edge[sentence], places[row])
-            bytes_of[row] = np.where(at_edge, edge_byte[sentence], bytes_of[row])
-    digests = [_digests(collection, documents[side], bytes_of[2 * side], bytes_of[2 * side + 1]) for side in range(2)]
-    is_equal = digests[0] == digests[1]
-    lengths = np.diff(aligned.spans, axis=1)[:, [0, 2]]
-    similarity = np.where(is_equal, 1.0, 2.0 * aligned.n_common / np.maximum(lengths.sum(axis=1), 1))
+    sides = [locate_side(aligned.spans[:, [2 * side, 2 * side + 1]], words, collection) for side in range(2)]
+    return put_together(sides[0], sides[1], aligned.spans, aligned.n_common)
+
+
+def locate_side(spans: Numbers, words: Words, collection: Collection) -> LocatedSide:
+    """Return where spans of words, from start to end, are in their documents."""
+    n = len(spans)
+    places, bytes_of, sentences = (np.empty((2, n), np.int64) for _ in range(3))
+    documents = np.empty(n, np.int32)
+    for end in range(2):
+        word = spans[:, end] - end
+        # Sentences without words begin where the next one does: use the last of them.
+        sentence = np.searchsorted(words.sentence_first, word, side="right") - 1
+        sentences[end] = sentence
+        documents = collection.document[sentence]
+        _locate_words(collection, sentence, word - words.sentence_first[sentence], bool(end), places[end], bytes_of[end])
+        at_edge = words.bounds[word + end] == SENTENCE_BOUND
+        edge = collection.end_char if end else collection.start_char
+        edge_byte = collection.end_byte if end else collection.start_byte
+        places[end] = np.where(at_edge, edge[sentence], places[end])
+        bytes_of[end] = np.where(at_edge, edge_byte[sentence], bytes_of[end])
+    digests = _digests(collection, documents, *bytes_of)
     first = words.document_first
-    is_whole = np.ones(n, np.bool_)
-    for side in range(2):
-        is_whole &= (aligned.spans[:, 2 * side] == first[documents[side]]) & (
-            aligned.spans[:, 2 * side + 1] == first[documents[side] + 1]
-        )
-    n_sentences = np.maximum(sentences[1] - sentences[0], sentences[3] - sentences[2]).astype(np.int32) + 1
-    covered = _covered_sentences(aligned, words, sentences)
-    return AlignedPassages(documents, places, covered, sentences[[0, 2]], n_sentences, similarity, is_equal, is_whole)
+    is_whole = (spans[:, 0] == first[documents]) & (spans[:, 1] == first[documents + 1])
+    return LocatedSide(documents, places, sentences, _covered_sentences(spans, words, sentences), digests, is_whole)
+
+
+def put_together(a: LocatedSide, b: LocatedSide, spans: Numbers, n_common: Numbers) -> AlignedPassages:
+    """Return passages, given both sides of each, the spans of words, and how many words are common."""
+    is_equal = a.digests == b.digests
+    lengths = np.diff(spans, axis=1)[:, [0, 2]]
+    similarity = np.where(is_equal, 1.0, 2.0 * n_common / np.maximum(lengths.sum(axis=1), 1))
+    n_sentences = np.maximum(a.sentences[1] - a.sentences[0], b.sentences[1] - b.sentences[0]).astype(np.int32) + 1
+    return AlignedPassages(
+        np.stack([a.documents, b.documents]), np.concatenate([a.places, b.places]), np.concatenate([a.covered, b.covered]),
+        np.stack([a.sentences[0], b.sentences[0]]), n_sentences, similarity, is_equal, a.is_whole & b.is_whole,
+    )  # fmt: skip
+
+
+def kinds_of(passages: AlignedPassages, min_sentences: int) -> NDArray[np.int8]:
+    """Return the kind of each passage, as its number in KINDS."""
+    is_quote = (passages.n_sentences < min_sentences) & ~passages.is_whole
+    kinds = np.where(is_quote, KINDS.index("quote"), np.where(passages.is_equal, KINDS.index("exact"), KINDS.index("near")))
+    return kinds.astype(np.int8)
+
+
+def directions_of(time_a: Numbers, time_b: Numbers) -> NDArray[np.int8]:
+    """Return which side is earlier, as its number in DIRECTIONS."""
+    is_known = (time_a != time_b) & (np.minimum(time_a, time_b) != NO_TIME)
+    earlier = np.where(time_a < time_b, DIRECTIONS.index("a_to_b"), DIRECTIONS.index("b_to_a"))
+    return np.where(is_known, earlier, DIRECTIONS.index("unknown")).astype(np.int8)
 
 
 def aligned_table(passages: AlignedPassages, collection: Collection, min_sentences: int) -> pa.Table:
     """Return aligned passages in the schema PASSAGES."""
-    is_quote = (passages.n_sentences < min_sentences) & ~passages.is_whole
-    kinds = np.where(is_quote, KINDS.index("quote"), np.where(passages.is_equal, KINDS.index("exact"), KINDS.index("near")))
-    time_a, time_b = (collection.times[documents] for documents in passages.documents)
-    is_known = (time_a != time_b) & (np.minimum(time_a, time_b) != NO_TIME)
-    earlier = np.where(time_a < time_b, DIRECTIONS.index("a_to_b"), DIRECTIONS.index("b_to_a"))
-    directions = np.where(is_known, earlier, DIRECTIONS.index("unknown"))
+    kinds = kinds_of(passages, min_sentences)
+    directions = directions_of(*(collection.times[documents] for documents in passages.documents))
     return passage_columns(
-        passages.documents, passages.places, passages.n_sentences, passages.similarity, kinds.astype(np.int8),
-        directions.astype(np.int8), passages.first_sentences - collection.document_first[passages.documents], collection.ids,
+        passages.documents, passages.places, passages.n_sentences, passages.similarity, kinds,
+        directions, passages.first_sentences - collection.document_first[passages.documents], collection.ids,
     )  # fmt: skip
 
 
-def _covered_sentences(aligned: Aligned, words: Words, sentences: Numbers) -> Numbers:
-    """Return the sentences at least half covered by passages: start and end in a and in b, given the first and the last."""
+def _covered_sentences(spans: Numbers, words: Words, sentences: Numbers) -> Numbers:
+    """Return the sentences at least half covered by spans, start and end, given the first and the last."""
     first = words.sentence_first
-    covered: Numbers = sentences + np.array([[0], [1]] * 2)
-    for side in range(2):
-        start, end = aligned.spans[:, 2 * side], aligned.spans[:, 2 * side + 1]
-        for row, step in ((2 * side, 1), (2 * side + 1, -1)):
-            sentence = sentences[row]
-            n_covered = np.minimum(end, first[sentence + 1]) - np.maximum(start, first[sentence])
-            covered[row] += np.where(2 * n_covered < first[sentence + 1] - first[sentence], step, 0)
+    start, end = spans.T
+    covered: Numbers = sentences + np.array([[0], [1]])
+    for row, step in enumerate((1, -1)):
+        sentence = sentences[row]
+        n_covered = np.minimum(end, first[sentence + 1]) - np.maximum(start, first[sentence])
+        covered[row] += np.where(2 * n_covered < first[sentence + 1] - first[sentence], step, 0)
     return covered
 
 

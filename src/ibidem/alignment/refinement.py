@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
 from ibidem.execution.progress import Progress
-from ibidem.execution.tasks import RunTasks
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.passages import PassageRows
 from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_COLUMNS, N_SENTENCES
 from ibidem.signatures import collapse_sentences
@@ -43,6 +44,14 @@ class FoundSpans:
     def pairs(self) -> Numbers:
         """A number for the pair of documents of each passage."""
         return pair_numbers(self.documents)
+
+
+class AlignedPlaces(NamedTuple):
+    """Which passages found by sentences stay as they are, those aligned word by word, and how many places were aligned."""
+
+    stays: NDArray[np.bool_]
+    aligned: Aligned
+    n_places: int
 
 
 def pair_numbers(documents: Numbers) -> Numbers:
@@ -74,10 +83,17 @@ def align_words(
     found = _found(passages, rows, words)
     min_words = config.alignment.min_aligned_words
     rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, run_tasks)
+    outcome = align_places(words, found, rectangles, config, run_tasks)
+    progress.count(aligned_places=outcome.n_places)
+    return _remaining(passages, outcome), outcome.aligned, words
+
+
+def align_places(
+    words: Words, found: FoundSpans, rectangles: Numbers, config: Config, run_tasks: RunTasks = in_turn
+) -> AlignedPlaces:
+    """Align the words around rectangles, and decide which passages stay. Pairs of documents do not influence one another."""
     rectangles = rectangles[~_covered(rectangles, found, words)]
-    progress.count(aligned_places=len(rectangles))
-    remaining, aligned = _aligned_in(merged(_with_margin(rectangles, words), words), passages, found, words, config, run_tasks)
-    return remaining, aligned, words
+    return _aligned_in(merged(_with_margin(rectangles, words), words), len(rectangles), words, found, config, run_tasks)
 
 
 def align_documents(
@@ -88,26 +104,28 @@ def align_documents(
     These documents are aligned as a whole. The outcome for two documents depends on these two alone.
     """
     words = words_of(collection, run_tasks)
-    found = _found(passages, rows, words)
-    remaining, aligned = _aligned_in(whole_documents(words, pairs), passages, found, words, config, run_tasks)
-    return remaining, locate(aligned, words, collection)
+    outcome = _aligned_in(whole_documents(words, pairs), len(pairs), words, _found(passages, rows, words), config, run_tasks)
+    return _remaining(passages, outcome), locate(outcome.aligned, words, collection)
 
 
 def _aligned_in(
-    spans: Numbers, passages: list[PassageRows], found: FoundSpans, words: Words, config: Config, run_tasks: RunTasks
-) -> tuple[list[PassageRows], Aligned]:
+    spans: Numbers, n_places: int, words: Words, found: FoundSpans, config: Config, run_tasks: RunTasks
+) -> AlignedPlaces:
     """Align pairs of spans, and choose between what is aligned and what was found."""
     aligned = align_spans(words, spans, config.alignment, passage_limits(config).max_gap_sentences, run_tasks)
     n_aligned = len(aligned)
     aligned = _with_extended(aligned, found)
     stays, is_kept = _choose(aligned, n_aligned, found, words)
-    aligned = Aligned(aligned.table[is_kept])
+    return AlignedPlaces(stays, Aligned(aligned.table[is_kept]), n_places)
+
+
+def _remaining(passages: list[PassageRows], outcome: AlignedPlaces) -> list[PassageRows]:
+    """Return the passages that stay as they were found."""
     remaining, first = [], 0
     for part in passages:
-        chosen = stays[first : first + len(part)]
+        remaining.append(part.chosen(outcome.stays[first : first + len(part)]))
         first += len(part)
-        remaining.append(part.chosen(chosen))
-    return remaining, aligned
+    return remaining
 
 
 def pair_by_pair(passages: list[PassageRows], aligned: AlignedPassages, rows: Rows) -> list[PassageRows]:

@@ -1,26 +1,34 @@
-"""Passages refined word by word, and edited copies added; so far only in memory."""
+"""Passages refined word by word, and edited copies added: in memory, or in the buckets where documents meet."""
 
 from __future__ import annotations
 
-from typing import NoReturn
-
+from ibidem.alignment.exchange.aligned_pairs import align_pairs, choose_pairs, fetch_words
+from ibidem.alignment.exchange.aligned_passages import put_in
+from ibidem.alignment.exchange.located import locate_sides
+from ibidem.alignment.exchange.marks import meet, send_marks
+from ibidem.alignment.exchange.words import find_closed, find_common
 from ibidem.alignment.places import aligned_table
 from ibidem.alignment.refinement import align_passages, pair_by_pair
 from ibidem.columns.collection import Collection
 from ibidem.config import Config, passage_limits
-from ibidem.config.surface import given, named
-from ibidem.errors import UsageError
-from ibidem.execution.flow import AnyFlow, InMemory, Parts
+from ibidem.execution.flow import AnyFlow, Flow, InMemory, Parts
 from ibidem.execution.progress import Progress
+from ibidem.matches.core import Classed
 from ibidem.passages.stage import FoundPassages
 
 
 def refine(
-    flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], config: Config, progress: Progress
+    flow: AnyFlow,
+    sentences: Parts[Collection],
+    classed: Parts[Classed],
+    found: Parts[FoundPassages],
+    config: Config,
+    progress: Progress,
 ) -> None:
     """Move the ends of passages to where words differ, and add passages that only words find."""
     if not isinstance(flow, InMemory):
-        refuse_partitions()
+        _exchange(flow, sentences, classed, found, config, progress)
+        return
     whole, collection = found.look(), sentences.look()
     rows = whole.rows
     whole.passages, aligned = align_passages(
@@ -30,9 +38,33 @@ def refine(
     whole.covering = pair_by_pair(whole.passages, aligned, rows)
 
 
-def refuse_partitions() -> NoReturn:
-    """Say that a run in partitions cannot align."""
-    raise UsageError(
-        "alignment needs the whole collection in memory",
-        f"Leave out {given('align', True)}, or allow more {named('memory')}.",
-    )
+def _exchange(
+    flow: Flow,
+    sentences: Parts[Collection],
+    classed: Parts[Classed],
+    found: Parts[FoundPassages],
+    config: Config,
+    progress: Progress,
+) -> None:
+    layout, n_documents = flow.layout, progress.counts["documents"]
+    stems = sentences.take_table("stems")
+    states = [classed.take_table("states"), find_closed(flow, classed.take_table("digests"), layout)]
+    common = find_common(flow, sentences.take_table("stem_counts"), n_documents)
+    marks = send_marks(flow, stems, states, found.take_table("sides"), common, n_documents, config, layout)
+    places = marks.pop("places")
+    meetings = meet(flow, marks, layout)
+    del marks
+    chosen = choose_pairs(flow, meetings, found.take_table("spans"), places, layout)
+    del meetings, places
+    words = fetch_words(flow, stems, chosen.pop("wanted"))
+    aligned = align_pairs(flow, chosen, words, config, layout)
+    del chosen, words
+    progress.count(aligned_places=int(flow.collect(aligned["counts"])["n_places"].to_numpy().sum()))
+    documents, texts = sentences.table("documents"), sentences.table("texts")
+    located = locate_sides(flow, aligned.pop("asked"), stems, states, documents, texts, config, layout)
+    del stems, states
+    passages, copies = found.take_table("passages"), found.take_table("copies")
+    refined = put_in(flow, passages, copies, aligned.pop("outcomes"), located, config, layout)
+    found.tables["passages"] = refined["passages"]
+    found.tables["coverage"] = [*found.take_several("coverage"), refined["coverage"]]
+    found.tables["edges"] = [*found.take_several("edges"), refined["edges"]]

@@ -65,7 +65,8 @@ def rehearsals(verb: str, folder: Path) -> Iterator[Rehearsal]:
         for settings in _SETTINGS[verb]():
             yield partial(_run, verb, whole, None, settings)
             yield partial(_run, verb, part, whole, settings)
-            if settings.get("method", "join") in METHODS_IN_PARTS and not settings.get("align"):
+            in_memory_only = verb == "dedup" and settings.get("align")
+            if settings.get("method", "join") in METHODS_IN_PARTS and not in_memory_only:
                 yield partial(_run, verb, whole, None, {**settings, **on_disk})
                 yield partial(_run, verb, part, whole, {**settings, **on_disk})
 

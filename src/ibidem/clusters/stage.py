@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.alignment.stage import refuse_partitions
 from ibidem.clusters import cluster_found, expand, sentences_to_cut
 from ibidem.clusters.copies import with_copies
 from ibidem.clusters.document_table import documents_table
@@ -52,7 +51,7 @@ def document_table(
         return Parts(documents_table(passages, repeats.look(), whole.rows, sentences.look()))
     edges = [*found.take_several("edges"), repeats.take_table("edges")]
     clustered = number_components(flow, "copies", edges, flow.layout)
-    coverage = [found.take_table("coverage"), repeats.take_table("coverage")]
+    coverage = [*found.take_several("coverage"), repeats.take_table("coverage")]
     return Parts(tables={"documents": sum_up(flow, sentences.take_table("documents"), coverage, clustered, flow.layout)})
 
 
@@ -135,8 +134,6 @@ def remove_passages(
 ) -> Parts[Removals]:
     """Decide which passages, or single sentences, are removed: those that also appear in text that is kept."""
     if not isinstance(flow, InMemory):
-        if config.alignment.align:
-            refuse_partitions()
         del sentences.tables["documents"]  # those with classes remain
         spans = cuts_flow(flow, classed.take_table("documents"), ranks.take_table("ranks"), flow.layout, config)
         return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})

@@ -65,8 +65,6 @@ def problems_of(config: Config) -> Iterator[str]:
         yield f"{named('max_disk')} must be {_SIZES}, not {config.engine.max_disk!r}"
     if config.engine.resume and config.engine.engine == "spark":
         yield f"{named('resume')} works with the local engine only; Spark replaces lost workers by itself"
-    if config.alignment.align and config.engine.engine == "spark":
-        yield f"{named('align')} works with the local engine only; leave it out, or compare the pairs that were found"
     keep = config.clusters.keep
     if keep not in KEEP_RULES and not (keep.partition(":")[0] and keep.rpartition(":")[2] in ("max", "min") and ":" in keep):
         yield not_among(named("keep"), keep, (*KEEP_RULES, "FIELD:max", "FIELD:min"))

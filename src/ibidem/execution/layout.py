@@ -35,6 +35,13 @@ class Layout:
         """Return the region of each home."""
         return homes // (self.homes_per_region or self.n_partitions)
 
+    def bucket(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the bucket where each two documents meet; a is not after b."""
+        home, regions = self.home(a), (self.region(self.home(a)), self.region(self.home(b)))
+        home = np.where(regions[1] - regions[0] <= 1, home, regions[0] * self.homes_per_region)
+        buckets: NDArray[np.int64] = home * self.n_regions + regions[1]
+        return buckets
+
     def is_far(self, bucket: int) -> bool:
         """Return whether the regions whose documents meet in a bucket are not neighbours."""
         home, region = divmod(bucket, self.n_regions)

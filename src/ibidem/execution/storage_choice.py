@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ibidem.config import METHODS_IN_PARTS, Config
-from ibidem.config.surface import given, named
+from ibidem.config.surface import given
 from ibidem.errors import UsageError
 from ibidem.execution.disk_limit import no_room
 from ibidem.execution.memory import allowed_memory
@@ -18,7 +18,7 @@ from ibidem.formats.registry import PARQUET
 from ibidem.formats.sources import FileSource, Source
 
 # Memory that a run takes per byte of input, measured on the large collections of `benchmarks/speed.py`.
-_MEMORY_A_BYTE = {"find-exact": 5, "find": 6, "cluster": 5, "dedup-document": 5, "dedup": 5}
+_MEMORY_A_BYTE = {"find-exact": 5, "find": 6, "find-aligned": 11, "cluster": 5, "dedup-document": 5, "dedup": 5}
 _MEMORY_BEFORE = 300_000_000  # the program itself
 _TEXT_A_STORED_BYTE = {".gz": 5, ".zst": 5, PARQUET: 3}  # how far compressed data expands
 
@@ -58,8 +58,6 @@ def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progres
 
 def _why_in_memory(verb: str, config: Config) -> str:
     """Return what cannot be done in parts, if anything."""
-    if verb == "find" and config.alignment.align:
-        return f"{named('align')} keeps the collection in memory"
     by_shingles = verb == "cluster" or (verb == "dedup" and config.cleaning.level == "document")
     if by_shingles and config.resemblance.method not in METHODS_IN_PARTS:
         return f"{given('method', config.resemblance.method)} keeps the collection in memory"
@@ -89,4 +87,6 @@ def _holds_iterator(inputs: Any) -> bool:
 def _kind(verb: str, config: Config) -> str:
     if verb == "dedup" and config.cleaning.level == "document":
         return "dedup-document"
+    if verb == "find" and config.alignment.align:
+        return "find-aligned"
     return "find-exact" if verb == "find" and config.signatures.signature == "exact" else verb

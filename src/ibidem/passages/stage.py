@@ -53,7 +53,7 @@ def find_passages(flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Cl
     placed = place_documents(flow, classed.table("documents"), flags, met.pop("members"), config, flow.layout)
     del flags
     found = find_pairs(flow, placed.pop("placed"), config, flow.layout)
-    edges = [classed.take_table("edges"), met["edges"], found.pop("edges")]
+    edges = [classed.take_table("edges"), met["edges"], *([found.pop("edges")] if "edges" in found else [])]
     return Parts(tables={**found, "edges": edges, "hot": placed["hot"]})
 
 

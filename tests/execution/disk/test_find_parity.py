@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ibidem
+from ibidem.alignment.exchange import aligned_pairs, aligned_passages, marks
 from ibidem.config import SIGNATURES
 from ibidem.passages.exchange import pairs, repeat_groups
 from tests.execution.disk.sameness import (
@@ -22,7 +23,7 @@ from tests.execution.disk.sameness import (
     write_lines,
     written,
 )
-from tests.execution.random_collections import odd_records, random_records, skewed_records
+from tests.execution.random_collections import edited_records, odd_records, random_records, skewed_records
 from tests.texts import text
 
 THREE = {"partitions": 3, "memory": "50MB", "workers": 2}
@@ -182,17 +183,35 @@ def test_what_is_wrong_is_said_as_in_memory(tmp_path: Path) -> None:
         assert errors[0] == errors[1]
 
 
-def test_align_is_done_in_memory_and_says_so() -> None:
-    told: list[str] = []
+@pytest.mark.parametrize("signature", ["words", "exact", "imatch"])
+@examples(8)
+@given(data=st.data(), way=ways)
+def test_passages_aligned_word_by_word(signature: str, data: Any, way: dict[str, Any]) -> None:
+    seed = data.draw(st.integers(0, 10**6))
+    records = edited_records(seed, data.draw(st.integers(2, 16)))
+    reference = edited_records(seed, data.draw(st.integers(1, 8)), "e") if data.draw(st.booleans()) else None
+    call = {
+        "align": True,
+        "signature": signature,
+        "min_aligned_words": data.draw(st.sampled_from([5, 12, 25])),
+        "min_evidence": data.draw(st.sampled_from([5.0, 25.0])),
+        "same_document": data.draw(st.booleans()),
+        "skip_same_group": data.draw(st.booleans()),
+    }
+    with written(records, reference) as (inputs, against):
+        check_same_find(inputs, against, way=way, **call)
 
-    class Listening(ibidem.execution.progress.Progress):
-        def tell(self, message: str) -> None:
-            told.append(message)
 
-    with written(random_records(3, 8)) as (inputs,):
-        result = ibidem.find(inputs, partitions=3, align=True, progress=Listening())
-    assert isinstance(result, ibidem.Result)
-    assert told == ["align keeps the collection in memory, which may need more memory than allowed"]
+def test_alignment_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, most in (
+        (aligned_passages, "_ROWS_AT_A_TIME", 7),
+        (marks, "_WORDS_AT_A_TIME", 100),
+        (marks, "_MEETINGS_AT_A_TIME", 5),
+        (aligned_pairs, "_MOST_SENT_BYTES", 300),
+    ):
+        monkeypatch.setattr(module, name, most)
+    with written([record for seed in range(4) for record in edited_records(seed, 10, f"{seed}-")]) as (inputs,):
+        assert len(check_same_find(inputs, way=THREE, align=True, min_aligned_words=12)) > 50
 
 
 @pytest.mark.parametrize("signature", ["words", "exact"])

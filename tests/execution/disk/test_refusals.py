@@ -312,7 +312,7 @@ def test_a_work_folder_is_for_one_result(tmp_path: Path) -> None:
 
 def test_what_cannot_be_compared_cannot_be_resumed(run: Run, tmp_path: Path) -> None:
     said(run("find", "-", "-o", "out", "--resume"), 2, "standard input cannot be resumed")
-    said(run("find", "news.jsonl", "-o", "out", "--resume", "--align"), 2, "cannot be resumed")
+    said(run("cluster", "news.jsonl", "-o", "out", "--resume", "--method", "pairs"), 2, "cannot be resumed")
     said(run("dedup", "news.jsonl", "--dry-run", "--resume"), 2, "--dry-run")
     with pytest.raises(ibidem.UsageError, match="Python objects"):
         ibidem.find([{"id": "a", "text": "One."}], work_dir=str(tmp_path / "work"), resume=True)

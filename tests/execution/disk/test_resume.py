@@ -18,6 +18,7 @@ from tests.texts import text
 VERBS = {
     "find exact": ("find", "--signature", "exact", "--format", "jsonl"),
     "find words": ("find", "--format", "jsonl", "--keep-text", "--max-places", "3", "--families"),
+    "find aligned": ("find", "--format", "jsonl", "--align", "--min-aligned-words", "8", "--keep-text"),
     "find sentences": (
         "find", "--format", "jsonl", "--signature", "imatch", "--sentence-pairs", "--postings", "--hash-seed", "3",
     ),

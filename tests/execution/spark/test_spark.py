@@ -16,7 +16,7 @@ import ibidem
 from ibidem.errors import InputError, NoDocumentsError, OutputExistsError, ResourceError, SkippedRecordsError, UsageError
 from tests.cli.test_find import run
 from tests.execution.parity import frame_rows, local_tables, rows_of, written_rows
-from tests.execution.random_collections import odd_records, random_records, skewed_records
+from tests.execution.random_collections import edited_records, odd_records, random_records, skewed_records
 from tests.texts import text
 
 __all__ = ["run"]
@@ -62,6 +62,17 @@ def test_find_in_lines(spark: Any, tmp_path: Path) -> None:
     skipped = [line for part in (tmp_path / "out" / "skipped.jsonl").glob("part-*") for line in part.read_text().splitlines()]
     assert [json.loads(line)["position"] for line in skipped] == [9, 10]
     assert json.loads((tmp_path / "out" / "run.json").read_text())["spark"]["partitions"] == 3
+
+
+@pytest.mark.parametrize("chosen", [{"signature": "exact"}, {"skip_same_group": True, "min_aligned_words": 8}])
+def test_find_with_alignment(spark: Any, tmp_path: Path, chosen: dict[str, Any]) -> None:
+    records = [record for seed in range(5) for record in edited_records(seed, 10, f"{seed}-")]
+    path = write_lines(tmp_path / "edited.jsonl", records, broken_after=7)
+    expected = local_tables(path, None, align=True, **chosen)
+    assert expected[0] != local_tables(path, None, signature=chosen.get("signature", "words"))[0]
+    with ibidem.find(path, engine=ibidem.SparkEngine(spark, partitions=3), align=True, **chosen) as result:
+        result.write(tmp_path / "out")
+    assert written(tmp_path / "out") == expected
 
 
 def test_find_in_texts(spark: Any) -> None:

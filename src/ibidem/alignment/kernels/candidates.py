@@ -16,7 +16,7 @@ from ibidem.columns.hashes import FACTOR, mix
 from ibidem.execution.compiler import inlined_kernel, outer_kernel
 
 STEM_SLOTS = 1 << 22
-_SLOT_BITS = np.uint32(10)
+SLOT_BITS = np.uint32(10)
 _SPREAD = np.uint64(FACTOR)
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
@@ -28,7 +28,7 @@ WINDOW = 9
 def count_stems(stems, counts):
     """Count stems by the first bits of their hashes; stems that share them are counted together."""
     for k in range(len(stems)):
-        counts[stems[k] >> _SLOT_BITS] += 1
+        counts[stems[k] >> SLOT_BITS] += 1
 
 
 @inlined_kernel
@@ -52,7 +52,7 @@ def list_bonds(stems, is_open, first, begin, end, counts, most, reach, wanted, m
     for document in range(begin, end):
         before = last = np.int64(-1)
         for k in range(first[document], first[document + 1]):
-            if counts[stems[k] >> _SLOT_BITS] > most:
+            if counts[stems[k] >> SLOT_BITS] > most:
                 continue
             for other in (before, last):
                 if other >= 0 and k - other <= reach and stems[k] != stems[other]:
@@ -143,26 +143,6 @@ def _end_of_group(keys, start):
     while end < len(keys) and keys[end] >> _HALF == keys[start] >> _HALF:
         end += 1
     return end
-
-
-@outer_kernel
-def count_meetings(keys, openness, sizes):
-    """Count the groups of equal keys (upper half of each entry, sorted) by size, up to the last size there is room for.
-
-    Groups without an open mark do not count. Returns how many marks the others have.
-    """
-    start, n_marks = 0, np.int64(0)
-    while start < len(keys):
-        end = _end_of_group(keys, start)
-        has_open = False
-        for i in range(start, end):
-            has_open |= openness[keys[i] & _LOW]
-        if has_open:
-            n_marks += end - start
-            if end - start < len(sizes):
-                sizes[end - start] += 1
-        start = end
-    return n_marks
 
 
 @outer_kernel

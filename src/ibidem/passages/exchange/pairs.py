@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
-from ibidem.columns.parted_tables import PlacedDocuments, collection_of, ordered, portions, table_of
+from ibidem.columns.parted_tables import PlacedDocuments, collection_of, distinct_pairs, ordered, portions, table_of
 from ibidem.columns.ragged import flat, lengths
 from ibidem.columns.rows import Pairing
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
@@ -18,9 +18,10 @@ from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.model import PASSAGES
-from ibidem.passages import Meeting, find_in
+from ibidem.passages import Meeting, PassageRows, find_in
 from ibidem.passages.coverage import Coverage
 from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, cells_of, numbers_of_slots
+from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_COLUMNS
 from ibidem.passages.tables import passages_table
 
 # As the table of passages, without dictionaries; document numbers say where texts are, `number` is that of the passage in its
@@ -40,10 +41,29 @@ MOST_LATER_BYTES = 48 << 20  # of documents paired with the earlier ones at a ti
 # What is added to the coverage of a document at one of its slots (see `passages/coverage.py`).
 COVERAGE = pa.schema([("document", pa.int64()), ("slot", pa.int32()), ("elsewhere", pa.int32()), ("before", pa.int32())])
 
+# For alignment, passages by the sentences of their documents, in the bucket of the pair; `number` is their order in the pair.
+SPANS = pa.schema(
+    [
+        ("number", pa.int64()),
+        *((f"{side}_document", pa.int64()) for side in "ab"),
+        *((f"{side}_{end}", pa.int32()) for side in "ab" for end in ("first", "end")),
+        ("is_near", pa.bool_()),
+        ("similarity", pa.float64()),
+    ]
+)
+# The sides of passages, each once per bucket, at the homes of their documents.
+SIDES = pa.schema([("bucket", pa.int64()), ("document", pa.int64()), ("first", pa.int32()), ("end", pa.int32())])
+# Pairs of documents that are copies of one another as far as sentences show, at the home of the first.
+COPIES = pa.schema([("a_document", pa.int64()), ("b_document", pa.int64())])
+
 
 def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) -> dict[str, PartedTable]:
-    """Return `passages` in reading order, `coverage` on their documents at home, and `edges` between copies."""
+    """Return `passages` in reading order, `coverage` on their documents at home, and `edges` between copies.
+
+    Before alignment, passages are in no order, copies are `copies`, and there are `spans` and `sides`.
+    """
     limits = passage_limits(config)
+    to_align = config.alignment.align
     limit = similarity_limit(config)
 
     def pair(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -61,7 +81,12 @@ def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) 
             coverage = Coverage(collection)
             copies = coverage.add_passages(passages, rows, a_is_first=not layout.has_reference)
             yield _sent_coverage(coverage, documents, numbers, layout)
-            yield Sent("edges", table_of([documents[end].astype(np.uint64) for end in copies], EDGES), 0)
+            a, b = (documents[end] for end in copies)
+            if to_align:
+                yield Sent("copies", table_of([a, b], COPIES), layout.home(a))
+                yield from _sent_spans(passages, placed, bucket, layout)
+            else:
+                yield Sent("edges", table_of([a.astype(np.uint64), b.astype(np.uint64)], EDGES), 0)
             found.append(_found(passages_table(passages, rows, collection, limits.min_sentences, in_turn), documents))
         whole = _in_reading_order(found)
         routes = layout.home(whole["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_regions
@@ -70,8 +95,10 @@ def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) 
     def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         yield Sent("passages", _in_reading_order([tables["passages"]]), home)
 
-    pairs = flow.reduce("passages", {"placed": placed}, pair, {"passages": FOUND, "coverage": COVERAGE, "edges": EDGES})
-    if layout.n_regions > 1:  # passages of one home come from several buckets
+    outputs = {"passages": FOUND, "coverage": COVERAGE}
+    outputs |= {"copies": COPIES, "spans": SPANS, "sides": SIDES} if to_align else {"edges": EDGES}
+    pairs = flow.reduce("passages", {"placed": placed}, pair, outputs)
+    if layout.n_regions > 1 and not to_align:  # passages of one home come from several buckets
         pairs |= flow.reduce("passages-ordered", {"passages": pairs.pop("passages")}, put_in_order, {"passages": FOUND})
     return pairs
 
@@ -133,6 +160,26 @@ def _sent_coverage(coverage: Coverage, documents: NDArray[np.int64], numbers: ND
     document = np.searchsorted(coverage.first, at, side="right") - 1
     columns = [documents[document], numbers[at], coverage.elsewhere[at], coverage.before[at]]
     return Sent("coverage", table_of(columns, COVERAGE), layout.home(documents[document]))
+
+
+def _sent_spans(passages: list[PassageRows], placed: PlacedDocuments, bucket: int, layout: Layout) -> Iterator[Sent]:
+    """Yield passages as spans of sentences, and their sides."""
+    table = np.concatenate([np.empty((0, N_COLUMNS), np.int32), *(part.table for part in passages)])
+    similarity = np.concatenate([np.empty(0), *(part.similarity for part in passages)])
+    position = placed.rows.position
+    assert position is not None
+    sides = []
+    for rows, ends in ((table[:, A_FIRST], table[:, A_END]), (table[:, B_FIRST], table[:, B_END])):
+        documents = placed.documents[placed.rows.document[rows]]
+        sides.append((documents, position[rows].astype(np.int64), position[ends - 1].astype(np.int64) + 1))
+    (a, a_first, a_end), (b, b_first, b_end) = sides
+    is_near = table[:, FLAGS] & EQUAL == 0
+    columns = [np.arange(len(table)), a, b, a_first, a_end, b_first, b_end, is_near, similarity]
+    yield Sent("spans", table_of(columns, SPANS), bucket)
+    document, first, end = (np.concatenate(columns) for columns in zip(*sides, strict=True))
+    different = distinct_pairs(np.searchsorted(placed.documents, document) << 32 | first, end)
+    columns = [np.full(len(different), bucket), document[different], first[different], end[different]]
+    yield Sent("sides", table_of(columns, SIDES), layout.home(document[different]))
 
 
 def _found(passages: pa.Table, documents: NDArray[np.int64]) -> pa.Table:

@@ -1,0 +1,1 @@
+"""Alignment over many partitions: what is sent where."""

@@ -1,0 +1,242 @@
+"""Pairs of documents in their bucket: those worth aligning are chosen, their words are fetched, and the core aligns them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.alignment.candidates import LEAST_BONDS, Meetings, by_place, rectangles_of_bonds, rectangles_of_runs
+from ibidem.alignment.exchange.words import words_in
+from ibidem.alignment.refinement import FoundSpans, align_places, extend_spans, pair_numbers
+from ibidem.columns.parted_tables import distinct_pairs, in_order, portions, table_of
+from ibidem.columns.ragged import lengths, starts_of
+from ibidem.config import Config
+from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent
+from ibidem.execution.layout import Layout
+from ibidem.passages.exchange.pairs import SPANS
+
+Numbers = NDArray[np.int64]
+
+# Passages found by sentences, by their words too.
+WORD_SPANS = pa.schema([*SPANS, *((f"{side}_{end}_word", pa.int32()) for side in "ab" for end in ("start", "end"))])
+WANTED = pa.schema([("document", pa.int64()), ("bucket", pa.int64())])
+BUCKET_WORDS = pa.schema([("document", pa.int64()), ("stems", pa.list_(pa.uint32())), ("bounds", pa.list_(pa.uint8()))])
+# What became of passages, at the home of a: aligned ones by their words, and the others of their pairs, found by sentences, by
+# these. `key` is one number per passage.
+OUTCOMES = pa.schema(
+    [
+        ("key", pa.int64()),
+        ("outcome", pa.uint8()),
+        *((f"{side}_document", pa.int64()) for side in "ab"),
+        *((f"{side}_{end}", pa.int32()) for side in "ab" for end in ("start", "end")),
+        ("n_common", pa.int64()),
+    ]
+)
+ALIGNED, KEPT, DROPPED = 0, 1, 2
+# A side of a passage that is to be located, at the home of its document; by words if it was aligned, otherwise by sentences.
+ASKED = pa.schema(
+    [
+        ("key", pa.int64()),
+        ("is_b", pa.bool_()),
+        ("is_aligned", pa.bool_()),
+        ("document", pa.int64()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ASKER,
+    ]
+)
+COUNTS = pa.schema([("n_places", pa.int64())])
+_KEY_BITS = 32
+_MOST_SENT_BYTES = 16 << 20
+
+
+def choose_pairs(
+    flow: Flow, meetings: PartedTable, spans: PartedTable, places: PartedTable, layout: Layout
+) -> dict[str, PartedTable]:
+    """Return what is known of pairs worth aligning (`meetings` and `spans`), and where the words of documents are `wanted`.
+
+    These are pairs in which enough bonds meet close together, or an octet, or the words next to a passage are equal.
+    """
+
+    def choose(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        met, spans = tables["meetings"], _with_words(tables["spans"], tables["places"])
+        named = [table[f"{side}_document"].to_numpy().astype(np.int64) for table in (met, spans) for side in "ab"]
+        documents = np.unique(np.concatenate(named))
+        met_pairs, span_pairs = (pairs_in(table, documents) for table in (met, spans))
+        is_octet = met["is_octet"].to_numpy()
+        chosen = [met_pairs[is_octet], span_pairs[_may_extend(tables["places"], spans)]]
+        chosen.append(_pairs_of_bonds(met, met_pairs, is_octet, len(documents)))
+        pairs = np.unique(np.concatenate(chosen))
+        if len(pairs) == 0:
+            return
+        yield Sent("meetings", met.filter(pa.array(np.isin(met_pairs, pairs))), bucket)
+        spans = spans.filter(pa.array(np.isin(span_pairs, pairs)))
+        yield Sent("spans", spans.select(WORD_SPANS.names), bucket)
+        wanted = documents[np.unique(np.concatenate(_sides_of(pairs)))]
+        yield Sent("wanted", table_of([wanted, np.full(len(wanted), bucket)], WANTED), layout.home(wanted))
+
+    outputs = {"meetings": meetings.schema, "spans": WORD_SPANS, "wanted": WANTED}
+    return flow.reduce("pairs-chosen", {"meetings": meetings, "spans": spans, "places": places}, choose, outputs)
+
+
+def fetch_words(flow: Flow, stems: PartedTable, wanted: PartedTable) -> PartedTable:
+    """Return the words of documents in the buckets where they are wanted."""
+
+    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        wanted = tables["wanted"]
+        if wanted.num_rows == 0:
+            return
+        known = in_order(tables["stems"].select(BUCKET_WORDS.names))
+        documents, buckets = wanted["document"].to_numpy(), wanted["bucket"].to_numpy()
+        chosen = distinct_pairs(buckets, documents)
+        at, buckets = np.searchsorted(known["document"].to_numpy(), documents[chosen]), buckets[chosen]
+        for begin, end in portions(5 * lengths(known, "stems")[at] + 1, _MOST_SENT_BYTES):
+            yield Sent("words", known.take(pa.array(at[begin:end])), buckets[begin:end])
+
+    return flow.reduce("words-wanted", {"stems": stems, "wanted": wanted}, send, {"words": BUCKET_WORDS})["words"]
+
+
+def align_pairs(
+    flow: Flow, chosen: Mapping[str, PartedTable], words: PartedTable, config: Config, layout: Layout
+) -> dict[str, PartedTable]:
+    """Return the `outcomes` of alignment, what is `asked` to locate them, and `counts` of the places that were aligned."""
+    min_words = config.alignment.min_aligned_words
+
+    def align(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        if tables["words"].num_rows == 0:
+            return
+        table = in_order(tables["words"])
+        documents, words = table["document"].to_numpy(), words_in(table)
+        first = words.document_first
+        met = tables["meetings"]
+        met_pairs, is_octet = pairs_in(met, documents), met["is_octet"].to_numpy()
+        bonds, octets = (_meetings(met.filter(pa.array(of)), met_pairs[of], first) for of in (~is_octet, is_octet))
+        rectangles = by_place(rectangles_of_bonds(bonds), rectangles_of_runs(octets, words, min_words))
+        spans = tables["spans"]
+        pairs = pairs_in(spans, documents)
+        order = np.lexsort((spans["number"].to_numpy(), pairs))
+        spans, pairs = spans.take(pa.array(order)), pairs[order]
+        found = _found(spans, pairs, first)
+        found.added[:] = extend_spans(found.spans, found.documents, words)
+        outcome = align_places(words, found, rectangles, config)
+        yield Sent("counts", table_of([[outcome.n_places]], COUNTS), 0)
+        aligned = outcome.aligned
+        of_aligned = np.searchsorted(first, aligned.spans[:, [0, 2]], side="right") - 1
+        changed = np.union1d(pair_numbers(of_aligned), pairs[~outcome.stays])
+        concerned = np.flatnonzero(np.isin(pairs, changed))
+        in_document = aligned.spans - np.repeat(first[of_aligned], 2, axis=1)
+        names = [f"{side}_{end}" for side in "ab" for end in ("first", "end")]
+        sentences = np.stack([spans[name].to_numpy() for name in names], axis=1)[concerned].astype(np.int64)
+        kinds = np.concatenate([np.full(len(aligned), ALIGNED), np.where(outcome.stays[concerned], KEPT, DROPPED)])
+        columns = [
+            bucket << _KEY_BITS | np.arange(len(kinds)),
+            kinds,
+            *documents[np.concatenate([of_aligned, found.documents[concerned]])].T,
+            *np.concatenate([in_document, sentences]).T,
+            np.concatenate([aligned.n_common, np.zeros(len(concerned), np.int64)]),
+        ]
+        outcomes = table_of(columns, OUTCOMES)
+        homes = layout.home(outcomes["a_document"].to_numpy())
+        yield Sent("outcomes", outcomes, homes)
+        yield from _sent_asked(outcomes, homes, layout)
+
+    inputs: Inputs = {"meetings": chosen["meetings"], "spans": chosen["spans"], "words": words}
+    return flow.reduce("aligned", inputs, align, {"outcomes": OUTCOMES, "asked": ASKED, "counts": COUNTS})
+
+
+def _sent_asked(outcomes: pa.Table, homes: Numbers, layout: Layout) -> Iterator[Sent]:
+    """Yield the sides of all passages but those that are dropped."""
+    kinds = outcomes["outcome"].to_numpy()
+    chosen = np.flatnonzero(kinds != DROPPED)
+    outcomes = outcomes.take(pa.array(chosen))
+    for side in "ab":
+        columns = [
+            outcomes["key"],
+            np.full(len(chosen), side == "b"),
+            kinds[chosen] == ALIGNED,
+            *(outcomes[f"{side}_{name}"] for name in ("document", "start", "end")),
+            homes[chosen],
+        ]
+        yield Sent("asked", table_of(columns, ASKED), layout.home(outcomes[f"{side}_document"].to_numpy()))
+
+
+def pairs_in(table: pa.Table, documents: Numbers) -> Numbers:
+    """Return a number for the pair of documents of each row."""
+    sides = [np.searchsorted(documents, table[f"{side}_document"].to_numpy()) for side in "ab"]
+    return pair_numbers(np.stack(sides, axis=1).astype(np.int64))
+
+
+def _sides_of(pairs: Numbers) -> tuple[Numbers, Numbers]:
+    return pairs >> _KEY_BITS, pairs & ((1 << _KEY_BITS) - 1)
+
+
+def _meetings(table: pa.Table, pairs: Numbers, first: Numbers) -> Meetings:
+    """Return meetings by pair; words of document d count from `first[d]` on."""
+    order = np.argsort(pairs, kind="stable")
+    sides = _sides_of(pairs[order])
+    words = [first[side] + table[f"{name}_word"].to_numpy()[order] for side, name in zip(sides, "ab", strict=True)]
+    n = len(order)
+    marks = np.stack([np.arange(n), np.arange(n, 2 * n)], axis=1).reshape(-1)
+    of_document = starts_of(np.bincount(sides[0], minlength=len(first) - 1))
+    return Meetings(np.concatenate(words).astype(np.uint32), np.concatenate(sides).astype(np.int32), marks, of_document)
+
+
+def _pairs_of_bonds(met: pa.Table, pairs: Numbers, is_octet: NDArray[np.bool_], n_documents: int) -> Numbers:
+    """Return the pairs in which enough bonds meet close together."""
+    _, which, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+    chosen = ~is_octet & (counts[which] >= LEAST_BONDS)
+    met, pairs = met.filter(pa.array(chosen)), pairs[chosen]
+    # How long documents are is not known here: it is enough that their words do not overlap.
+    ends = np.zeros(n_documents, np.int64)
+    for side, name in zip(_sides_of(pairs), "ab", strict=True):
+        np.maximum.at(ends, side, met[f"{name}_word"].to_numpy().astype(np.int64) + 1)
+    first = starts_of(ends)
+    rectangles = rectangles_of_bonds(_meetings(met, pairs, first))
+    return pair_numbers(np.searchsorted(first, rectangles[:, [0, 2]], side="right") - 1)
+
+
+def _with_words(spans: pa.Table, places: pa.Table) -> pa.Table:
+    """Return spans with the words they begin and end at, and the rows of their sides in `places`."""
+    known = _side_keys(places, "", places)
+    order = np.argsort(known)
+    known = known[order]
+    for side in "ab":
+        at = order[np.searchsorted(known, _side_keys(spans, f"{side}_", places))]
+        for name in ("start_word", "end_word"):
+            spans = spans.append_column(f"{side}_{name}", places[name].take(pa.array(at)))
+        spans = spans.append_column(f"{side}_at", pa.array(at))
+    return spans
+
+
+def _side_keys(table: pa.Table, prefix: str, known: pa.Table) -> Numbers:
+    """Return one number for each side: document, first sentence and end, as far as `known`."""
+    documents, starts = known["document"].to_numpy(), known["first"].to_numpy().astype(np.int64)
+    numbers = np.unique(documents)
+    begins = np.unique(np.searchsorted(numbers, documents) << _KEY_BITS | starts)
+    document, first, end = (table[prefix + name].to_numpy().astype(np.int64) for name in ("document", "first", "end"))
+    begin = np.searchsorted(begins, np.searchsorted(numbers, document) << _KEY_BITS | first)
+    keys: Numbers = begin << _KEY_BITS | end
+    return keys
+
+
+def _may_extend(places: pa.Table, spans: pa.Table) -> NDArray[np.bool_]:
+    """Return which passages have the same few words before them, or after them, on both sides."""
+    a, b = (spans[f"{side}_at"].to_numpy() for side in "ab")
+    may = np.zeros(spans.num_rows, np.bool_)
+    for name in ("before", "after"):
+        hashes = places[name].to_numpy()
+        may |= (hashes[a] == hashes[b]) & (hashes[a] != 0)
+    return may
+
+
+def _found(spans: pa.Table, pairs: Numbers, first: Numbers) -> FoundSpans:
+    """Return passages found by sentences as spans of words, not yet extended."""
+    documents = np.stack(_sides_of(pairs), axis=1)
+    places = np.stack([spans[f"{side}_{end}_word"].to_numpy() for side in "ab" for end in ("start", "end")], axis=1)
+    in_words = places.astype(np.int64) + np.repeat(first[documents], 2, axis=1)
+    return FoundSpans(
+        in_words, np.zeros(len(pairs), np.int64), documents, spans["is_near"].to_numpy(), spans["similarity"].to_numpy()
+    )

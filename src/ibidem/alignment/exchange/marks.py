@@ -1,0 +1,215 @@
+"""Marks: every bond and octet goes to the partition of its key; equal ones meet there, and their meetings go to buckets.
+
+A key with more places than a mark may have leads to nothing. So of one key, a portion of a home sends no more than show this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.alignment import Words
+from ibidem.alignment.candidates import BOND_REACH_WORDS, MOST_PLACES, Column, Marks, most_of_rare, room_for_marks
+from ibidem.alignment.exchange.words import CLOSED, STATES, counts_with, words_in
+from ibidem.alignment.kernels import candidates as kernels
+from ibidem.alignment.refinement import LEAST_EXTENSION_WORDS
+from ibidem.columns.hashes import GOLDEN, SEED, mix
+from ibidem.columns.parted_tables import in_order, portions, table_of
+from ibidem.columns.postings import postings_of
+from ibidem.columns.ragged import lengths, starts_of
+from ibidem.config import Config
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
+from ibidem.execution.layout import Layout
+from ibidem.passages.exchange.pairs import SIDES
+
+# Where a side of a passage is: its words, and hashes of the next few on either side, 0 if there are too few.
+PLACES = pa.schema(
+    [
+        *(field for field in SIDES if field.name != "bucket"),
+        ("start_word", pa.int32()),
+        ("end_word", pa.int32()),
+        ("before", pa.uint64()),
+        ("after", pa.uint64()),
+    ]
+)
+_WORDS_AT_A_TIME = 1 << 18
+_MEETINGS_AT_A_TIME = 1 << 20
+
+
+def send_marks(
+    flow: Flow, stems: PartedTable, states: list[PartedTable], sides: PartedTable, common: NDArray[np.uint32],
+    n_documents: int, config: Config, layout: Layout,
+) -> dict[str, PartedTable]:  # fmt: skip
+    """Return `bonds` and `octets` at the homes of their keys, and the `places` of sides where they were asked for."""
+    most = most_of_rare(n_documents)
+    schema = _mark_schema(config, layout)
+
+    def mark(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        table = in_order(tables["stems"])
+        documents, words = table["document"].to_numpy(), words_in(table)
+        yield _sent_places(tables["sides"], documents, words, lengths(table, "sentence_first"))
+        is_open = _open_words(tables["states"], documents, words, lengths(table, "sentence_first"))
+        groups = table["group"].to_numpy() if config.passages.skip_same_group else None
+        counts = counts_with(common, most)
+        for task in portions(np.diff(words.document_first) + 1, _WORDS_AT_A_TIME):
+            for name, (marks, n) in _listed(words, is_open, task, counts, most):
+                yield _sent_marks(name, marks, n, documents, words, groups, schema, layout)
+
+    inputs: Inputs = {"stems": stems, "states": states, "sides": sides}
+    return flow.reduce("marks", inputs, mark, {"bonds": schema, "octets": schema, "places": PLACES})
+
+
+def meet(flow: Flow, marks: Mapping[str, PartedTable], layout: Layout) -> PartedTable:
+    """Return the meetings of marks in two documents that may be compared, one of them open, in the bucket of their pair."""
+
+    schema = meeting_schema(layout)
+
+    def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        for name in ("bonds", "octets"):
+            for a, b in _pairs_of_marks(tables[name], layout):
+                documents = a["document"], b["document"]
+                columns = [*documents, a["word"], b["word"], np.full(len(a["word"]), name == "octets")]
+                yield Sent("meetings", table_of(columns, schema), layout.bucket(*documents))
+
+    inputs = {name: marks[name] for name in ("bonds", "octets")}
+    return flow.reduce("marks-met", inputs, reduce, {"meetings": schema})["meetings"]
+
+
+def meeting_schema(layout: Layout) -> pa.Schema:
+    """Return the schema of meetings: two documents, a word in each, and whether octets or bonds meet."""
+    documents = [(f"{side}_document", _number_type(layout)) for side in "ab"]
+    return pa.schema([*documents, *((f"{side}_word", pa.uint32()) for side in "ab"), ("is_octet", pa.bool_())])
+
+
+def _mark_schema(config: Config, layout: Layout) -> pa.Schema:
+    columns = [("key", pa.uint32()), ("document", _number_type(layout)), ("word", pa.uint32()), ("is_open", pa.bool_())]
+    return pa.schema([*columns, ("group", pa.uint64())] if config.passages.skip_same_group else columns)
+
+
+def _number_type(layout: Layout) -> pa.DataType:
+    """Return a type for numbers of documents: marks are many, and four bytes are enough in nearly all collections."""
+    return pa.uint32() if layout.n_records < 1 << 32 else pa.int64()
+
+
+def _listed(
+    words: Words, is_open: NDArray[np.bool_], task: tuple[int, int], counts: NDArray[np.int32], most: int
+) -> Iterator[tuple[str, tuple[Marks, int]]]:
+    """Yield the marks of documents, of one kind after the other, with their number."""
+    given = words.stem, is_open, words.document_first, *task
+    everything = np.empty(0, np.bool_)
+    marks = room_for_marks(words, task)
+    yield "bonds", (marks, kernels.list_bonds(*given, counts, most, BOND_REACH_WORDS, everything, marks))
+    yield "octets", (marks, kernels.list_octets(*given, np.empty(kernels.WINDOW, np.uint64), everything, marks))
+
+
+def _sent_marks(
+    name: str, marks: Marks, n: int, documents: NDArray[np.int64], words: Words, groups: Column | None, schema: pa.Schema,
+    layout: Layout,
+) -> Sent:  # fmt: skip
+    keys = marks.keys[:n].astype(np.uint32)
+    chosen = np.flatnonzero(~_too_many(keys))
+    document = marks.documents[chosen]
+    columns = [
+        keys[chosen],
+        documents[document],
+        marks.words[chosen] - words.document_first[document],
+        marks.openness[chosen],
+        *([] if groups is None else [groups[document]]),
+    ]
+    routes = (keys[chosen].astype(np.int64) * layout.n_partitions) >> 32
+    return Sent(name, table_of(columns, schema), routes)
+
+
+def _too_many(keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Return which of several equal keys need not be sent: one more than a mark may have places is enough."""
+    slots = keys & np.uint32((1 << max(10, len(keys).bit_length())) - 1)
+    crowded = np.flatnonzero(np.bincount(slots)[slots] > MOST_PLACES)  # most keys are not, so there is little to sort
+    crowded = crowded[np.argsort(keys[crowded], kind="stable")]
+    is_first = np.ones(len(crowded), np.bool_)
+    is_first[1:] = keys[crowded][1:] != keys[crowded][:-1]
+    first = np.flatnonzero(is_first)
+    rank = np.arange(len(crowded)) - first[np.cumsum(is_first) - 1]
+    are_too_many = np.zeros(len(keys), np.bool_)
+    are_too_many[crowded[rank > MOST_PLACES]] = True
+    return are_too_many
+
+
+def _pairs_of_marks(table: pa.Table, layout: Layout) -> Iterator[tuple[dict[str, Column], dict[str, Column]]]:
+    """Yield the marks that meet, as columns of a and of b."""
+    keys = (table["key"].to_numpy().astype(np.uint64) + np.uint64(1)) * GOLDEN  # postings need keys that use all bits
+    groups = postings_of(keys)
+    sizes = np.diff(groups.first)
+    is_open = table["is_open"].to_numpy()
+    n_open = np.add.reduceat(is_open[groups.rows].astype(np.int64), groups.first[:-1]) if len(sizes) else sizes
+    is_wanted = (sizes <= MOST_PLACES) & (n_open > 0)
+    rows = groups.rows[np.repeat(is_wanted, sizes)]
+    sizes = sizes[is_wanted]
+    columns = {name: table[name].to_numpy()[rows] for name in table.column_names if name != "key"}
+    columns["document"] = columns["document"].astype(np.int64)
+    which = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((columns["word"], columns["document"], which))
+    columns = {name: column[order] for name, column in columns.items()}
+    first = starts_of(sizes)[:-1]
+    for begin, end in portions(sizes * (sizes - 1) // 2, _MEETINGS_AT_A_TIME):
+        a, b = [], []
+        for size in range(2, MOST_PLACES + 1):
+            of_size = first[begin:end][sizes[begin:end] == size]
+            for i, j in combinations(range(size), 2):
+                a.append(of_size + i)
+                b.append(of_size + j)
+        yield _allowed(columns, np.concatenate(a), np.concatenate(b), layout)
+
+
+def _allowed(
+    columns: dict[str, Column], a: NDArray[np.int64], b: NDArray[np.int64], layout: Layout
+) -> tuple[dict[str, Column], dict[str, Column]]:
+    """Return the columns of marks that may meet, of a and of b."""
+    document, is_open = columns["document"], columns["is_open"]
+    allowed = (document[a] != document[b]) & (is_open[a] | is_open[b])
+    if layout.has_reference:
+        allowed &= (document[a] < layout.n_input) != (document[b] < layout.n_input)
+    if "group" in columns:
+        group = columns["group"]
+        allowed &= (group[a] == 0) | (group[a] != group[b])
+    a, b = a[allowed], b[allowed]
+    return {name: column[a] for name, column in columns.items()}, {name: column[b] for name, column in columns.items()}
+
+
+def _sent_places(asked: pa.Table, documents: NDArray[np.int64], words: Words, n_sentences: NDArray[np.int64]) -> Sent:
+    """Answer where sides are, in the buckets that asked."""
+    bucket, document, first, end = (asked[name].to_numpy() for name in SIDES.names)
+    at = np.searchsorted(documents, document)
+    before = starts_of(n_sentences)[at]
+    start_word, end_word = words.sentence_first[before + first], words.sentence_first[before + end]
+    low, high = words.document_first[at], words.document_first[at + 1]
+    columns = [document, first, end, start_word - low, end_word - low]
+    n = LEAST_EXTENSION_WORDS
+    columns += [_hashes(words, start_word - n, start_word - n >= low), _hashes(words, end_word, end_word + n <= high)]
+    return Sent("places", table_of(columns, PLACES), bucket.astype(np.int64))
+
+
+def _hashes(words: Words, begins: NDArray[np.int64], is_known: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return a hash, never 0, of the few words from each place on; 0 where they are not known."""
+    fold: Any = mix.py_func
+    hashes = np.zeros(len(begins), np.uint64)
+    hashes[is_known] = SEED
+    for k in range(LEAST_EXTENSION_WORDS):
+        hashes[is_known] = fold(hashes[is_known], words.stem[begins[is_known] + k].astype(np.uint64))
+    hashes[is_known] |= np.uint64(1)
+    return hashes
+
+
+def _open_words(
+    states: pa.Table, documents: NDArray[np.int64], words: Words, n_sentences: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return which words are in sentences that appear nowhere else unchanged."""
+    document, sentence, state = (states[name].to_numpy() for name in STATES.names)
+    closed = state == CLOSED
+    is_open = np.ones(len(words.sentence_first) - 1, np.bool_)
+    is_open[starts_of(n_sentences)[np.searchsorted(documents, document[closed])] + sentence[closed]] = False
+    return np.repeat(is_open, np.diff(words.sentence_first))
