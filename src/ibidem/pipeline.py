@@ -145,7 +145,7 @@ def cluster_documents(
 
 def dedup(run: Run[TableT], plan: SamplingPlan | None = None) -> CleaningResult[TableT, Any]:
     """Decide what is removed from the inputs: documents, passages or sentences that also appear in what is kept."""
-    check_level(run.config, run.flow)
+    check_level(run.config, isinstance(run, MemoryRun))
     documents = run.read(fields_for_keeping(run.config), to_copy=True)
     known: Parts[Any]
     if run.config.cleaning.level == "document":

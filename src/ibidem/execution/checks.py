@@ -55,12 +55,12 @@ def check_sides(n_input: int, n_reference: int, has_reference: bool) -> None:
         raise EmptySideError(is_reference=True)
 
 
-def check_level(config: Config, flow: AnyFlow) -> None:
+def check_level(config: Config, in_memory: bool) -> None:
     """Raise if edited copies are to be removed, but not passages, or not in memory."""
     if config.alignment.align and config.cleaning.level != "passage":
         step = f"Add {given('level', 'passage')}, or leave out {given('align', True)}."
         raise UsageError(f"{given('level', config.cleaning.level)} removes no edited passages", step)
-    if config.alignment.align and not isinstance(flow, InMemory):
+    if config.alignment.align and not in_memory:
         step = f"Leave out {given('align', True)}, or allow more {named('memory')} with the local engine."
         raise UsageError("to remove edited copies, the whole collection has to be in memory", step)
 
