@@ -68,7 +68,7 @@ def time_stream(records: list[Record], ends: Sequence[int], way: Way) -> tuple[N
     compile_kernels(records, way)
     for _ in range(way.n_times):
         with tempfile.TemporaryDirectory() as folder, timed_steps() as of_run:
-            with ibidem.Index(Path(folder) / "index", workers=1, **way.settings) as index:
+            with ibidem.Index(Path(folder) / "index", workers=1, hash_seed=0, texts=False, **way.settings) as index:
                 taken = [_processed(index, records[begin:end]) for begin, end in pairwise(ends)]
             best = np.minimum(best, taken)
             steps = min(steps, Timed(sum(taken), of_run.selecting, of_run.comparing))
@@ -77,7 +77,10 @@ def time_stream(records: list[Record], ends: Sequence[int], way: Way) -> tuple[N
 
 def compile_kernels(records: list[Record], way: Way) -> None:
     """Let a few documents pass, so that whatever is done once per process is done."""
-    with tempfile.TemporaryDirectory() as folder, ibidem.Index(Path(folder) / "index", workers=1, **way.settings) as index:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ibidem.Index(Path(folder) / "index", workers=1, hash_seed=0, texts=False, **way.settings) as index,
+    ):
         _processed(index, records[:N_FIRST])
 
 
@@ -145,14 +148,14 @@ def time_increment(records: list[Record], old: int, new: int, way: Way) -> tuple
     n_added = n_anew = 0
     for _ in range(way.n_times):
         with tempfile.TemporaryDirectory() as folder:
-            with ibidem.Index(Path(folder) / "growing", workers=1, **way.settings) as index:
+            with ibidem.Index(Path(folder) / "growing", workers=1, hash_seed=0, texts=False, **way.settings) as index:
                 index.add(records[:old])
                 begin = time.process_time()
                 verdicts = [arrival.verdict for arrival in index.watch(records[old:new])]
                 added = min(added, time.process_time() - begin)
                 n_added = sum(verdict.duplicated for verdict in verdicts if verdict)
             begin = time.process_time()
-            with ibidem.Index(Path(folder) / "anew", workers=1, **way.settings) as index:
+            with ibidem.Index(Path(folder) / "anew", workers=1, hash_seed=0, texts=False, **way.settings) as index:
                 index.add(records[:new])
                 n_anew = sum(verdict.duplicated for verdict in index.check(records[:new]))
             anew = min(anew, time.process_time() - begin)
