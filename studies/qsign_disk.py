@@ -184,8 +184,8 @@ def judge_searches(
         f"{MADE}. {n_planted} planted copies among {made[0][1]:,} sentences decide; {SLOW[0]} bits with d = {SLOW[1]} and more "
     )
     data += f"are asked for {n_slow} queries, the scan for {N_QUERIES // QUERY_DOCUMENTS}. Recall is of the planted copies, a "
-    data += f"choice made after trials: among all {n_true:,} matches many are accidents of how sentences are made. Queries have "
-    data += "five words or more, also chosen after trials."
+    data += f"choice made after trials: among all {n_true:,} matches many are accidents of how sentences are made. Queries "
+    data += "have five words or more, also chosen after trials."
     judge_gains(study, outcomes, "8b", "9 d to f", data)
     slowest = max((one for name, one in outcomes.items() if name != "scan"), key=lambda one: one.seconds)
     words = f"The slowest way ({slowest.name}) takes {1e3 * slowest.seconds:,.2f} ms a sentence (paper: less than a second, "
