@@ -35,7 +35,8 @@ N_EXPECTED = int((HIGHEST_EXPECTED - LOWEST_EXPECTED) * STEPS_PER_UNIT)
 _NO_SCORE = -1e18
 
 _MODELS_REFINED = 3
-_ROUNDS = 4
+_ROUNDS = 2
+_LEAST_HOPE = 0.8  # of the evidence that a passage needs: with less, moved ends do not make it enough
 _COMPETITIVE = 0.8  # a model that starts with less than this share of the best evidence does not overtake it
 _MARGIN_WORDS = 60  # considered beyond a cluster, plus half of its length
 
@@ -198,7 +199,7 @@ def refine_side(text, place, side, model, room, limits):
 @inlined_kernel
 def _is_hopeless(evidence, limits):
     """Tell whether so little evidence will not become enough when ends move."""
-    return evidence < limits.min_evidence / 2.0
+    return evidence < _LEAST_HOPE * limits.min_evidence
 
 
 @inner_kernel
@@ -283,7 +284,7 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
         if start == failed_start and end == failed_end:
             # A smaller gap did not divide it.
             if gap > 0:
-                height = put_task(room.tasks, height, start, end, 0, 0, gap - 1)
+                height = put_task(room.tasks, height, start, end, 0, 0, gap // 2)
             continue
         core = room.core
         core[0] = core[2] = text.n_words
@@ -314,4 +315,4 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
             # It has moved away from its seeds.
         if gap > 0 and end - start > 1:
             failed_start, failed_end = start, end
-            height = put_task(room.tasks, height, start, end, 0, 0, gap - 1)
+            height = put_task(room.tasks, height, start, end, 0, 0, gap // 2)
