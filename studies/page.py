@@ -78,7 +78,7 @@ class Evidence:
 
     def list_studies(self) -> str:
         """Return all studies with their commands."""
-        rows = ["| study | command | time | of the processor |", "|---|---|---|---|"]
+        rows = ["| study | command | time | processor time |", "|---|---|---|---|"]
         for name, study in self.studies.items():
             processor = f"{study['processor_seconds']} s" if "processor_seconds" in study else ""
             title = f"[{study['title']}]({self.to_folder}/{name}.md)"

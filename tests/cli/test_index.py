@@ -201,6 +201,12 @@ def test_texts_are_shown_where_they_differ_and_edited_copies_are_found(run: Run,
     assert "first boats could leave" in verdict["passages"][0]["b_text"]
     checked = run("index", "check", "texts.idx", "copy.txt", "--align", "--format", "text")
     assert "aligned word by word, 91 % of the text is in 1 passage:\n" in checked.out
+    Path("copies.jsonl").write_text("".join(json.dumps({"id": name, "text": EDITED}) + "\n" for name in "abc"))
+    several = answers(run("index", "check", "texts.idx", "copies.jsonl", "--align"))
+    assert [len(verdict["passages"]) for verdict in several] == [1, 1, 1]
+    assert (
+        run("index", "check", "texts.idx", "copies.jsonl", "--align", "--format", "text").out.count("aligned word by word") == 3
+    )
     said(run("index", "query", "texts.idx", "copy.txt", "-o", "out", "--keep-text", "--format", "jsonl"), 0)
     (row,) = map(json.loads, Path("out/passages.jsonl").read_text().splitlines())
     assert row["b_text"] == "Two ferries stayed in port over night, and nobody was hurt."
@@ -214,7 +220,7 @@ def test_an_index_without_texts_is_smaller_and_cannot_align(run: Run, archive: s
     said(run("index", "query", "bare.idx", today, "--align"), 4, "alignment needs the texts of documents")
     (new, _) = answers(run("index", "query", "bare.idx", today))
     assert "b_text" not in new["passages"][0]
-    said(run("index", "add", "bare.idx", today, "--texts"), 4, "--texts is False in the index, not True")
+    said(run("index", "add", "bare.idx", today, "--texts"), 4, "--texts is off in the index, not on")
 
 
 def test_a_query_does_not_change_the_index_or_find_the_document_itself(run: Run, archive: str, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_with_a_reference_only_copies_from_it_are_cut() -> None:
 
 
 def test_in_partitions_it_is_refused_before_anything_is_read() -> None:
-    with pytest.raises(UsageError, match="has to be in memory"):
+    with pytest.raises(UsageError, match="needs the whole collection in memory"):
         ibidem.dedup(collection()[0], level="passage", align=True, partitions=2)
 
 

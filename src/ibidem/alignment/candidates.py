@@ -18,7 +18,7 @@ from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 LEAST_RARE = 100  # a word may occur this often and is still rare, however few documents there are
 RARE_SHARE = 1  # or once in so many documents
 BOND_REACH_WORDS = 8
-MOST_PLACES = 8  # of a mark; those of more produce no candidate, so a mark meets 3.5 others on average, at most
+MOST_PLACES = 8  # of a mark; those of more produce no candidate, so there are at most 3.5 meetings per mark
 LEAST_BONDS = 4
 MAX_GAP_WORDS = 100  # between bonds of one place
 LEAST_RUN = kernels.WINDOW + OCTET_WORDS - 1

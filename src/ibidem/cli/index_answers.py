@@ -118,7 +118,7 @@ def summarise_query(result: QueryResult, seconds: float) -> Iterator[str]:
     known = sum(verdict.n_known + verdict.n_common > 0 for verdict in result.verdicts)
     n_passages = result.passages.num_rows
     yield f"{many(len(result), 'hit')}, {many(n_passages, 'passage')}"
-    yield f"{known:,} of {many(len(result.ids), 'document')} share text with the index"
+    yield f"{known:,} of {many(len(result.ids), 'document')} {'shares' if known == 1 else 'share'} text with the index"
 
 
 def same_texts_lines(same_texts: Mapping[str, str]) -> Iterator[str]:

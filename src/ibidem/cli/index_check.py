@@ -96,7 +96,7 @@ def _lines(about: dict[str, Any]) -> Iterator[str]:
     removed = f" (not counting {about['removed_documents']:,} removed)" if about["removed_documents"] else ""
     yield _row("documents", f"{about['documents']:,}{removed}")
     yield _row("sentences", f"{about['sentences']:,}, {about['types']:,} types")
-    texts = f", {size_of(about['text_bytes'])} of them for texts" if about["text_bytes"] else ""
+    texts = f", {size_of(about['text_bytes'])} of the total for texts" if about["text_bytes"] else ""
     yield _row("size", f"{size_of(about['bytes'])}, {about['bytes_per_sentence']} bytes per sentence{texts}")
     yield _row("segments", f"{about['segments']:,}")
     yield _row("commits", f"{about['generation']:,}")

@@ -64,7 +64,7 @@ def query(
     \f
     A document is not compared with the one in the index that has its id. With -o, tables are written to a folder. Without,
     answers go to standard output: as text on a terminal, otherwise as JSON with one document per line. In JSON, hits and
-    passages have the words of both sides, if the index keeps its texts, unless --no-keep-text is given.
+    passages include the words of both sides if the index keeps its texts; --no-keep-text leaves them out.
     """
     settings = given_settings(config_file, flags)
     if form is not None and output is not None and form == "text":
@@ -144,8 +144,8 @@ def check(
     \f
 
     With --as yoon, `duplicated` takes more than --min-hits. Sentences found in more than --max-places documents do not count.
-    With --align, the passages are listed too, edited copies among them, and how much of the text is in them; the verdict is
-    about sentences all the same.
+    With --align, the answer also lists the passages, including edited copies, and the share of the text they cover; the
+    verdict still counts sentences.
     The exit code is 0 whatever the verdict; with --exit-code it is 1 if any document is duplicated.
     """
     settings = given_settings(config_file, flags)
@@ -157,7 +157,7 @@ def check(
 
     as_text = _is_text(form)
     with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:
-        result, texts, skipped = look_up("index check", index, inputs, as_text, False, display, quiet)
+        result, texts, skipped = look_up("index check", index, inputs, as_text, index.config.alignment.align, display, quiet)
     for number in range(len(result.ids)):
         if as_text:
             say(list_verdict(result, number, texts[number], show_all, screen_width(sys.stdout)), err=False)

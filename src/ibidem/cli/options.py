@@ -259,7 +259,7 @@ source_words_option = option(
     default=None,
     group=OUTPUT,
     is_common=False,
-    shown_default="in JSON; tables (-o) only with --keep-text",
+    shown_default="on in JSON, off in tables",
     help="Give the words of both sides, a_text and b_text, if the index keeps its texts.",
 )
 

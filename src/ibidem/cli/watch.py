@@ -58,8 +58,8 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     \f
 
     An answer says whether the document is duplicated, names the documents it shares most sentences with, and lists the
-    passages it shares with everything before it, with the words of both sides, if the index keeps its texts, unless
-    --no-keep-text is given. If a record cannot be used, the answer gives the reason ("skipped"). The
+    passages it shares with everything before it. Passages include the words of both sides if the index keeps its texts;
+    --no-keep-text leaves them out. If a record cannot be used, the answer gives the reason ("skipped"). The
     index is created if there is none. Documents are safe on disk after the next commit (--commit-every), and in any case
     when the stream ends or the run is interrupted (Ctrl-C).
 

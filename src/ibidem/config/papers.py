@@ -69,10 +69,10 @@ PRESETS = {
                 "4.1.3: chains of content words, no list printed; with --signature spotsigs",
                 "the same, unless stop_words names some",
             ),
-            Printed("min_sentences", 3, "5.4: a diagonal has more than γ = 3 sentences", "ours is inclusive: three do"),
+            Printed("min_sentences", 3, "5.4: a diagonal has more than γ = 3 sentences", "ours is inclusive: three are enough"),
             Printed("min_words", 1, "no such limit"),
             Printed("min_quote_words", 0, "no such rule", "one long sentence is a quotation worth reporting"),
-            Printed("max_gap_sentences", 0, "algorithm 2: diagonals have no gaps", "a copy with one new sentence is one"),
+            Printed("max_gap_sentences", 0, "algorithm 2: diagonals have no gaps", "a copy with one new sentence is still one"),
             Printed("max_places", LARGEST, "no such limit", _PAIRS),
             _STRICT,
         ),
@@ -90,7 +90,7 @@ PRESETS = {
         ("ibidem cluster records.csv -o out --as swlr --shingle-size 1",),
         (
             Printed("measure", "order", "equation 6", "at equal shingle size, resemblance was never worse"),
-            Printed("method", "pairs", "section 3: all pairs", "the join finds the same pairs without looking at all"),
+            Printed("method", "pairs", "section 3: all pairs", "the join finds the same pairs without comparing all of them"),
             Printed("filter_bits", 64, "section 3 (64 or 128)", "256 bits reject more pairs before they are compared"),
             Printed(
                 "max_shingle_documents", LARGEST, "no such limit", "shingles of very many documents make too many candidates"
@@ -114,12 +114,12 @@ PRESETS = {
         (
             Printed("signature_bits", 32, "table 2 (m = 16 or 32)", "64 bits tell more sentences apart"),
             Printed("bits_per_word", 2, "table 2 (l = 1 for 16 bits, 2 for 32)", "three fit 64 bits better"),
-            Printed("search_engine", "bits", "section 2.1", "overlap misses no match, and is faster"),
+            Printed("search_engine", "bits", "section 2.1", "overlap misses no match, and is about as fast"),
             Printed("radius", 5, "table 2 (d = 0 to 5)", "chosen from max_false_positive, as section 2.1.2 has it"),
             Printed("score", "product", "section 2", "idf alone can be searched exactly"),
             Printed("min_score", 0.5, "3.1: θ", "at 0.5, long sentences match whatever has the same common words"),
-            Printed("min_contained_words", 1, "no such limit", "few words are in very many longer sentences"),
-            Printed("min_hits", 1, "no such limit", "one known sentence makes no duplicate"),
+            Printed("min_contained_words", 1, "no such limit", "a few words occur in very many longer sentences"),
+            Printed("min_hits", 1, "no such limit", "one known sentence does not make a duplicate"),
             Printed("min_hit_words", 1, "no such limit", "“See also.” is known everywhere"),
             Printed("max_places", LARGEST, "no such limit", "boilerplate is known everywhere"),
         ),
@@ -140,14 +140,14 @@ PRESETS = {
         (
             Printed("search_engine", "fingerprint", "section 2", "overlap also finds sentences with a new word"),
             Printed("max_document_share", 0.6, "3.1: 300,000 of 500,000 posts"),
-            Printed("min_hits", 3, "3.1: more than δ = 3 sentences", "ours is inclusive: three do"),
+            Printed("min_hits", 3, "3.1: more than δ = 3 sentences", "ours is inclusive: three are enough"),
             Printed("min_hit_words", 1, "no such limit", "“See also.” is known everywhere"),
             Printed("max_places", 300, "section 2", "boilerplate of one site rarely has 300 places"),
             _STRICT,
         ),
         (
             "A document is duplicated if more than min_hits of its sentences are known (Σ collide > δ).",
-            "Places are counted in documents. In an index of fewer than 17 documents, no word in ten or fewer is common.",
+            "Places are counted per document. A word in ten documents or fewer is never common.",
         ),
     ),
     "ye": Paper(
@@ -159,12 +159,12 @@ PRESETS = {
         ),
         (
             Printed("shingle_size", 10, "3.1", "0 is 10 for documents and 2 for sentences"),
-            Printed("contractions", True, "3.1: don't is one word", "sentences and the index take it for two"),
+            Printed("contractions", True, "3.1: don't is one word", "sentences and the index split it into two"),
             Printed("min_similarity", 0.85, "section 1, figure 2 (0.5 to 1)", "lower finds more, and pairs are verified"),
             Printed("measure", "resemblance", "equation 1"),
             Printed("method", "shingling", "2.1: count the shingles that pairs share", "the join gives the same, faster"),
-            Printed("max_shingle_documents", LARGEST, "no such limit (Broder: 1,000)", "they make a square of pairs"),
-            Printed("verify", False, "4.4: sampled shingles decide", "a sample says yes to pairs that are not alike"),
+            Printed("max_shingle_documents", LARGEST, "no such limit (Broder: 1,000)", "they lead to too many candidate pairs"),
+            Printed("verify", False, "4.4: sampled shingles decide", "a sample also accepts pairs that are not similar"),
         ),
         (
             "The similarity of a pair reaches the threshold or exceeds it, as ours does.",

@@ -61,8 +61,8 @@ def check_level(config: Config, in_memory: bool) -> None:
         step = f"Add {given('level', 'passage')}, or leave out {given('align', True)}."
         raise UsageError(f"{given('level', config.cleaning.level)} removes no edited passages", step)
     if config.alignment.align and not in_memory:
-        step = f"Leave out {given('align', True)}, or allow more {named('memory')} with the local engine."
-        raise UsageError("to remove edited copies, the whole collection has to be in memory", step)
+        step = f"Leave out {given('align', True)}, or use the local engine with more {named('memory')}."
+        raise UsageError("removing edited copies needs the whole collection in memory", step)
 
 
 def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> None:

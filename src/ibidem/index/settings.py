@@ -173,4 +173,6 @@ def _value(config: Config, name: str) -> Any:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return str(float(value)) if isinstance(value, Fraction) else str(value)

@@ -79,7 +79,7 @@ class Material:
         """Whether the documents of one side were compared with those of another."""
         if self.collection is not None:
             return self.collection.has_reference
-        if self.hits is not None:  # the other side is the index, which has no texts
+        if self.hits is not None:  # the other side is in the index
             return True
         return any(entry.get("reference") for entry in self.run.get("inputs", ()))
 
