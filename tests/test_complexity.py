@@ -30,6 +30,7 @@ from fuzz.verbs import VERBS, documents_of
 from ibidem.alignment import aligner
 from ibidem.alignment.kernels.room import Room
 from ibidem.matches import join
+from tests.texts import render, word
 
 SIZES = (40_000, 80_000, 160_000)
 FREE_BYTES = 16 << 20
@@ -136,7 +137,14 @@ def test_texts_with_many_passages_are_aligned_once(tmp_path: Path, monkeypatch: 
 
     made = aligner.make_room
     monkeypatch.setattr(aligner, "make_room", make_room)
-    documents = documents_of(KNOWN["thai without stops, one document"].texts(SIZES[1]))
+    chance = random.Random(1)
+
+    def some(n_words: int) -> str:
+        return render([word(chance.randrange(12**4)) for _ in range(n_words)])
+
+    shared = [some(40) for _ in range(30)]
+    orders = shared, chance.sample(shared, len(shared))
+    documents = documents_of([" ".join(f"{passage} {some(300)}" for passage in order) for order in orders])
     n_rows = []
     for first_rows in (1000, 0):
         monkeypatch.setattr(aligner, "FIRST_ROWS", first_rows)

@@ -29,6 +29,7 @@ ARGUMENTS: dict[str, Callable[[Path], tuple[Any, ...]]] = {
     "longest": lambda folder: (2,),
     "first_removed": lambda folder: (2,),
     "hits_of": lambda folder: (0,),
+    "hit_records_of": lambda folder: (0,),
     "passages_of": lambda folder: (0,),
     "n_passages_of": lambda folder: (0,),
 }

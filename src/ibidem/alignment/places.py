@@ -54,8 +54,11 @@ class AlignedPassages:
         return len(self.n_sentences)
 
 
-def words_of(collection: Collection, run_tasks: RunTasks) -> Words:
-    """Return the words of all documents, and how strongly texts are divided before them."""
+def words_of(collection: Collection, run_tasks: RunTasks, hash_seed: int | None = None, whole: bool = False) -> Words:
+    """Return the words of all documents, and how strongly texts are divided before them.
+
+    Their stems are hashed with the seed of the collection, or another one; with `whole`, a stem is the whole word.
+    """
 
     def stem(number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8], Numbers, Numbers]:
         low, high = collection.batch_first[number], collection.batch_first[number + 1]
@@ -65,7 +68,8 @@ def words_of(collection: Collection, run_tasks: RunTasks) -> Words:
             collection.batches[number].column("text"),
             documents,
             collection.start_byte[sentences].astype(np.int64),
-            collection.hash_seed,
+            collection.hash_seed if hash_seed is None else hash_seed,
+            whole,
         )
 
     if int(collection.n_words.sum(dtype=np.int64)) >= MOST_WORDS:

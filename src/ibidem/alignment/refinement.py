@@ -65,27 +65,27 @@ def align_passages(
     config: Config, run_tasks: RunTasks, progress: Progress,
 ) -> tuple[list[PassageRows], AlignedPassages]:  # fmt: skip
     """Return the passages kept as found, and those aligned word by word; see `align_words`."""
-    remaining, aligned, words = align_words(passages, rows, types, collection, pairing, config, run_tasks, progress)
-    return remaining, locate(aligned, words, collection)
+    words = words_of(collection, run_tasks)
+    outcome, _ = align_words(passages, rows, types, words, pairing, config, run_tasks, progress)
+    return _remaining(passages, outcome), locate(outcome.aligned, words, collection)
 
 
 def align_words(
-    passages: list[PassageRows], rows: Rows, types: NDArray[np.int32] | None, collection: Collection, pairing: Pairing,
-    config: Config, run_tasks: RunTasks, progress: Progress,
-) -> tuple[list[PassageRows], Aligned, Words]:  # fmt: skip
-    """Return the passages kept as found, those aligned word by word, and the words of the collection.
+    passages: list[PassageRows], rows: Rows, types: NDArray[np.int32] | None, words: Words, pairing: Pairing, config: Config,
+    run_tasks: RunTasks, progress: Progress,
+) -> tuple[AlignedPlaces, FoundSpans]:  # fmt: skip
+    """Return which passages stay as found, those aligned word by word, and all found ones as spans of words.
 
     Passages are extended by equal words. Places where rare words are close together in both documents are aligned, unless they
     are inside a passage. Of overlapping passages the longest is kept; similar sentences give way to what they are part of.
     `types` says which rows are equal sentences; None: those of one class.
     """
-    words = words_of(collection, run_tasks)
     found = _found(passages, rows, words)
     min_words = config.alignment.min_aligned_words
     rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, run_tasks)
     outcome = align_places(words, found, rectangles, config, run_tasks)
     progress.count(aligned_places=outcome.n_places)
-    return _remaining(passages, outcome), outcome.aligned, words
+    return outcome, found
 
 
 def align_places(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,8 @@ def dedup(
     lists what was removed and what it matched. With --against, only text that occurs in REF is removed.
     """
     config = resolve_settings(config_file, flags)
+    if config.cleaning.level != "passage" and not flags.get("align"):  # of a configuration file that other verbs share
+        config = replace(config, alignment=replace(config.alignment, align=False))
     if output is None and not dry_run:
         raise click.UsageError("name a folder for the cleaned copy with -o, or try it with --dry-run")
     if dry_run and config.engine.resume:

@@ -1,9 +1,14 @@
 """Edited copies that `dedup --align` cuts, beside sentences that occur elsewhere: passages aligned word by word.
 
-Documents are decided in the order of their rank, as for sentences. A passage is cut from the later document if all its words in
-the earlier one are kept; words that are cut already, or whose sentence is the kept copy of one that is cut elsewhere, stay as
-they are. So whatever is cut has its copy in text that is kept, and no document that gives a copy is cut after it gave it:
-it is decided before the one that gets cut.
+Documents are decided in the order of their rank, as for sentences. What sentences or words found says where to look. In the
+later document of a passage, a sentence, or the part of it in the passage, is cut if all of the passage is kept in the earlier
+document, and enough of the sentence's own words are together there. So a sentence that was put into a copied passage stays.
+Words that are cut already, or whose sentence is the kept copy of one that is cut elsewhere, stay as they are. So whatever is
+cut has its copy in text that is kept, and no document that gives a copy is cut after it gave it: it is decided before the one
+that gets cut.
+
+Passages are found under a fixed seed, so every run removes the same. Words are compared whole, and under the secret seed of
+the run: nothing is removed because somebody made words with equal hashes.
 """
 
 from __future__ import annotations
@@ -15,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
-from ibidem.alignment.places import AlignedPassages, locate
+from ibidem.alignment.places import AlignedPassages, locate, words_of
 from ibidem.alignment.refinement import align_words
 from ibidem.clusters.cuts import Cuts
-from ibidem.clusters.kernels.copies import CUT, GIVES, cut_copies
+from ibidem.clusters.kernels.copies import CUT, GIVES, PIECE, cut_copies
 from ibidem.clusters.removals import Removals
 from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import ranges
@@ -30,6 +35,7 @@ from ibidem.matches import Cells
 from ibidem.passages import Meeting, find_in
 
 Numbers = NDArray[np.int64]
+_FIXED_SEED = 0
 
 
 def with_copies(
@@ -38,60 +44,56 @@ def with_copies(
 ) -> Removals:  # fmt: skip
     """Return what is removed when edited copies are, too; `removals` are those of the sentences in `cuts`."""
     meeting = Meeting.of_all(collection, rows, cells, config)
-    found = find_in(meeting, passage_limits(config), run_tasks).passages
+    passages = find_in(meeting, passage_limits(config), run_tasks).passages
+    words = words_of(collection, run_tasks, _FIXED_SEED)
     types = None if cells is None else cells.types
-    _, aligned, words = align_words(found, rows, types, collection, meeting.pairing, config, run_tasks, progress)
+    outcome, found = align_words(passages, rows, types, words, meeting.pairing, config, run_tasks, progress)
     states = np.zeros(len(words.stem), np.uint8)
     for sentences, state in ((rows.sentence[cuts.source_row], GIVES), (rows.sentence[cuts.row], CUT)):
         first = words.sentence_first[sentences]
         states[ranges(first, words.sentence_first[sentences.astype(np.int64) + 1] - first)] = state
     is_reference = collection.side.astype(np.bool_)  # empty without a reference
-    passages = decided(aligned, words, _positions(rank, is_reference), is_reference, config.cleaning.min_copy_similarity)
-    pieces, states = cut_words(passages.spans, states)
-    table = np.concatenate([np.zeros((len(pieces), 1), np.int64), pieces[:, 1:], passages.spans[pieces[:, 0], 2:]], axis=1)
-    common = np.zeros((len(pieces), 1), np.int64)
-    located = locate(Aligned(np.concatenate([table, common], axis=1)), words, collection)
-    return _joined(removals, located, passages.similarity[pieces[:, 0]], _left_words(states, words), collection)
+    spans = np.concatenate([outcome.aligned.spans, found.spans[outcome.stays]])
+    spans = in_order(spans, words, _positions(rank, is_reference), is_reference)
+    pieces, states = cut_words(spans, words_of(collection, run_tasks, whole=True), states, config.cleaning.min_copy_similarity)
+    nothing = np.zeros((len(pieces), 1), np.int64)
+    table = np.concatenate([nothing, pieces[:, 1:3], spans[pieces[:, 0], 2:], nothing], axis=1)
+    similarity = pieces[:, 3] / np.maximum(pieces[:, 4], 1)
+    located = locate(Aligned(table), words, collection)
+    return _joined(removals, located, similarity, _left_words(states, words), collection)
 
 
-class Passages:
-    """Aligned passages in the order in which they are decided: spans of words (the copy, then what stays), similarity."""
-
-    def __init__(self, spans: Numbers, similarity: NDArray[np.float64]) -> None:
-        self.spans, self.similarity = spans, similarity
-
-
-def decided(
-    aligned: Aligned, words: Words, position: Numbers, is_reference: NDArray[np.bool_], min_similarity: Fraction
-) -> Passages:
-    """Return the passages that are similar enough, the copy first, in the order of the documents; the longest copies first.
+def in_order(spans: Numbers, words: Words, position: Numbers, is_reference: NDArray[np.bool_]) -> Numbers:
+    """Return the spans of passages, the copy first, in the order of the documents; the longest copies first.
 
     With a reference, only what stays there counts, and only copies outside it.
     """
-    spans = aligned.spans
-    similarity = 2.0 * aligned.n_common / np.maximum(spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2], 1)
     documents = np.searchsorted(words.document_first, spans[:, [0, 2]], side="right") - 1
     is_turned = position[documents[:, 0]] < position[documents[:, 1]]
     spans = np.where(is_turned[:, None], spans[:, [2, 3, 0, 1]], spans)
     documents = np.where(is_turned[:, None], documents[:, ::-1], documents)
-    chosen = (similarity >= float(min_similarity)) & (documents[:, 0] != documents[:, 1])
+    chosen = documents[:, 0] != documents[:, 1]
     if len(is_reference):
         chosen &= ~is_reference[documents[:, 0]] & is_reference[documents[:, 1]]
-    spans, documents, similarity = spans[chosen], documents[chosen], similarity[chosen]
+    spans, documents = spans[chosen], documents[chosen]
     longest_first = spans[:, 0] - spans[:, 1]
     of_copy, of_kept = position[documents].T
-    order = np.lexsort((spans[:, 3], spans[:, 2], of_kept, spans[:, 0], longest_first, of_copy))
-    return Passages(spans[order], similarity[order])
+    ordered: Numbers = spans[np.lexsort((spans[:, 3], spans[:, 2], of_kept, spans[:, 0], longest_first, of_copy))]
+    return ordered
 
 
-def cut_words(spans: Numbers, states: NDArray[np.uint8]) -> tuple[Numbers, NDArray[np.uint8]]:
-    """Return what is cut, in the order of decision (passage, first word, end), and the states of all words after it."""
+def cut_words(spans: Numbers, words: Words, states: NDArray[np.uint8], limit: Fraction) -> tuple[Numbers, NDArray[np.uint8]]:
+    """Return what is cut, in the order of decision (see PIECE), and the states of all words after it."""
+    longest = int((spans[:, 1] - spans[:, 0]).max(initial=0))
+    n_slots = 1 << max(4, (2 * longest).bit_length())
     room = 2 * len(spans) + 16
     while True:
-        after, pieces = states.copy(), np.empty(3 * room, np.int64)
-        n = cut_copies(np.ascontiguousarray(spans).reshape(-1), after, pieces)
+        after, pieces = states.copy(), np.empty(PIECE * room, np.int64)
+        table = np.zeros(n_slots, np.uint32), np.zeros(n_slots, np.int64), np.zeros(n_slots, np.int64)
+        flat = np.ascontiguousarray(spans).reshape(-1)
+        n = cut_copies(flat, words.stem, words.bounds, limit.as_integer_ratio(), after, table, pieces)
         if n >= 0:
-            return pieces.reshape(-1, 3)[:n], after
+            return pieces.reshape(-1, PIECE)[:n], after
         room *= 2
 
 
@@ -129,15 +131,19 @@ def _joined(
 
 
 def _ends_with_space(pieces: AlignedPassages, collection: Collection) -> Numbers:
-    """Return where pieces end with the space after them: what is left around them reads as before."""
+    """Return where pieces end with the space after them: what is left around them reads as before.
+
+    Where something is left of the line in which a piece begins, the line break after the piece stays.
+    """
     ends: Numbers = pieces.places[1].copy()
     documents, text_of, text = pieces.documents[0], -1, ""
     for piece in np.argsort(documents, kind="stable").tolist():
         if documents[piece] != text_of:
             text_of = int(documents[piece])
             text = collection.text(text_of)
-        end = int(ends[piece])
-        while end < len(text) and text[end].isspace():
+        start, end = int(pieces.places[0, piece]), int(ends[piece])
+        begins_line = start == 0 or text[start - 1] in "\n\r"
+        while end < len(text) and text[end].isspace() and (begins_line or text[end] not in "\n\r"):
             end += 1
         ends[piece] = end
     return ends

@@ -327,7 +327,7 @@ class CleaningConfig:
         "document", "What to remove: document, passage or sentence.", common=True, value="NAME", choices=LEVELS
     )
     min_copy_similarity: Fraction = _criterion(  # noqa: RUF009 (as all the others)
-        _SEVEN_TENTHS, "Similarity to the remaining copy, from 0 to 1, from which an edited passage is removed."
+        _SEVEN_TENTHS, "Share of an edited sentence's words that the remaining copy must have, from 0 to 1."
     )
     mark_only: bool = _output(False, "Remove nothing; mark duplicates in new columns.", common=True)
 

@@ -61,7 +61,8 @@ def check_level(config: Config, in_memory: bool) -> None:
         step = f"Add {given('level', 'passage')}, or leave out {given('align', True)}."
         raise UsageError(f"{given('level', config.cleaning.level)} removes no edited passages", step)
     if config.alignment.align and not in_memory:
-        step = f"Leave out {given('align', True)}, or use the local engine with more {named('memory')}."
+        parts, memory = named("partitions"), named("memory")
+        step = f"Leave out {given('align', True)}, or use the local engine with more {memory} and without {parts}."
         raise UsageError("removing edited copies needs the whole collection in memory", step)
 
 

@@ -18,7 +18,15 @@ from ibidem.formats.registry import PARQUET
 from ibidem.formats.sources import FileSource, Source
 
 # Memory that a run takes per byte of input, measured on the large collections of `benchmarks/speed.py`.
-_MEMORY_A_BYTE = {"find-exact": 5, "find": 6, "find-aligned": 11, "cluster": 5, "dedup-document": 5, "dedup": 5}
+_MEMORY_A_BYTE = {
+    "find-exact": 5,
+    "find": 6,
+    "find-aligned": 11,
+    "cluster": 5,
+    "dedup-document": 5,
+    "dedup": 5,
+    "dedup-aligned": 11,
+}
 _MEMORY_BEFORE = 300_000_000  # the program itself
 _TEXT_A_STORED_BYTE = {".gz": 5, ".zst": 5, PARQUET: 3}  # how far compressed data expands
 
@@ -87,6 +95,6 @@ def _holds_iterator(inputs: Any) -> bool:
 def _kind(verb: str, config: Config) -> str:
     if verb == "dedup" and config.cleaning.level == "document":
         return "dedup-document"
-    if verb == "find" and config.alignment.align:
-        return "find-aligned"
+    if config.alignment.align and (verb == "find" or (verb == "dedup" and config.cleaning.level == "passage")):
+        return f"{verb}-aligned"
     return "find-exact" if verb == "find" and config.signatures.signature == "exact" else verb

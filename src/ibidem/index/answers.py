@@ -339,7 +339,7 @@ def _check_texts(config: Config, settings: SegmentSettings) -> None:
     """Raise if an alignment is wanted, and the index does not keep the texts."""
     if config.alignment.align and not settings.texts:
         message = "alignment needs the texts of documents, which this index does not keep"
-        step = f"Leave out {given('align', True)}, or build the index again, without {given('texts', False)}."
+        step = f"Leave out {given('align', True)}, or build the index again so that it keeps texts."
         raise IndexSettingsError(message, step)
 
 

@@ -92,12 +92,12 @@ def join_contractions(texts: pa.LargeStringArray) -> pa.LargeStringArray:
 
 
 def stem_words(
-    texts: pa.LargeStringArray, documents: Offsets, start_bytes: Offsets, hash_seed: int = 0
+    texts: pa.LargeStringArray, documents: Offsets, start_bytes: Offsets, hash_seed: int = 0, whole: bool = False
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint8], Offsets, Offsets]:
     """Return the hashes of the stems of all words, their bounds, and the first words of texts and of sentences.
 
     Text i has the words [first[i], first[i + 1]). Sentences are given in reading order, by text and first byte in it. A bound
-    says how strongly the text is divided before a word.
+    says how strongly the text is divided before a word. With `whole`, the stem of a word is the word itself.
     """
     data, offsets = kernel_texts(texts)
     kinds = _kinds(data)
@@ -105,9 +105,10 @@ def stem_words(
     stems, bounds = np.empty(most, np.uint32), np.empty(most, np.uint8)
     first, sentence_first = np.zeros(len(texts) + 1, np.int64), np.empty(len(documents), np.int64)
     room = np.empty(stem_kernels.STEM_BYTES + 1, np.uint64)
+    most_letters = stem_kernels.STEM_BYTES if whole else stem_kernels.STEM_LETTERS
     n = stem_kernels.stem_words(
-        data, kinds, offsets, load_code_points(), seed_of(hash_seed), offsets[documents] + start_bytes, room, stems,
-        bounds, first, sentence_first,
+        data, kinds, offsets, load_code_points(), seed_of(hash_seed), most_letters, offsets[documents] + start_bytes, room,
+        stems, bounds, first, sentence_first,
     )  # fmt: skip
     return stems[:n], bounds[:n], first, sentence_first
 

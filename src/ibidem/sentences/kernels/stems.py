@@ -62,7 +62,7 @@ def _letters(data, i):
 
 
 @inner_kernel
-def _find_word_end(data, kinds, i, end):
+def _find_word_end(data, kinds, i, end, most_letters):
     """Return where the word that starts at `i` ends, and where its stem does."""
     alone = kinds[i] == UNSPACED or kinds[i] == CLUSTER
     letters = _letters(data, i)
@@ -76,7 +76,7 @@ def _find_word_end(data, kinds, i, end):
         if kind < FIRST_TOKEN_KIND or alone or kind in (UNSPACED, CLUSTER):
             break
         more = _letters(data, i)
-        if stem_end < 0 and letters >= STEM_LETTERS and more > 0:
+        if stem_end < 0 and letters >= most_letters and more > 0:
             stem_end = i
         letters += more
         i += 1
@@ -108,12 +108,14 @@ def _join_alone(stems, bounds, begin, end):
 
 
 @outer_kernel
-def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, stems, bounds, first, sentence_first):
+def stem_words(
+    data, kinds, offsets, code_points, seed, most_letters, sentence_bytes, room, stems, bounds, first, sentence_first
+):
     """Write the hash of every word's stem, how strongly the text is divided before it, and the first words of texts and
     sentences; text i has [first[i], first[i + 1]).
 
-    Sentences are given by their first bytes, in reading order. A character of an unspaced script is a word. `room` has space
-    for the tokens of a stem: STEM_BYTES + 1.
+    Sentences are given by their first bytes, in reading order. A character of an unspaced script is a word. A stem has
+    `most_letters`; `room` has space for its tokens: STEM_BYTES + 1.
     """
     n, sentence = np.int64(0), np.int64(0)
     for text in range(len(offsets) - 1):
@@ -138,8 +140,8 @@ def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, st
             # Words of a few letters of ASCII, which most are, are hashed as `tokenise_span` hashes them.
             word = load_bytes(data, i, end)
             n_letters = count_low_bytes(mark_others(word))
-            if n_letters > STEM_LETTERS or (n_letters > 0 and _ends_word(kinds, i + n_letters, end)):
-                n_letters = min(n_letters, STEM_LETTERS)
+            if n_letters > most_letters or (n_letters > 0 and _ends_word(kinds, i + n_letters, end)):
+                n_letters = min(n_letters, most_letters)
                 letters = (word | _CASE_BITS) & ((_ONE << np.uint64(8 * n_letters)) - _ONE)
                 token = mix(mix(seed[0], stir(letters, seed)), WORD_END)
                 i += n_letters
@@ -147,7 +149,7 @@ def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, st
                     i += 1
             else:
                 start = i
-                i, stem_end = _find_word_end(data, kinds, i, end)
+                i, stem_end = _find_word_end(data, kinds, i, end, most_letters)
                 n_tokens = tokenise_span(data, start, min(stem_end, start + STEM_BYTES), code_points, seed, room, 0)
                 token = room[0] if n_tokens > 0 else seed[0]  # a few characters fold to nothing
             stems[n] = np.uint32(token >> _HALF) & _OF_WORD | np.uint32(is_alone)
