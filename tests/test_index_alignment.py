@@ -20,6 +20,7 @@ from ibidem.alignment.places import whole_documents
 from ibidem.columns.hashes import FACTOR
 from ibidem.config import Config
 from ibidem.index import watcher
+from ibidem.index import word_pairs as word_pairs_module
 from ibidem.index.index import Index
 from ibidem.index.segment_build import MOST_PAIRED_WORDS
 from ibidem.index.settings import segment_settings
@@ -262,7 +263,9 @@ def test_a_cap_and_batches_do_not_change_which_documents_share_words(
         segment = arrivals_of(some, hash_seed=0).segment(np.arange(len(some)), counts, settings_)
         parts.append((segment, np.array([record["id"] not in gone for record in some])))
     arrivals = arrivals_of(records[at:], hash_seed=0)
-    found, earlier = documents_by_pairs(arrivals, arrivals.queries(counts, settings_), parts, counts, most, True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_pairs_module, "MOST_MEETINGS", chance.choice([1, 5, 10**6]))
+        found, earlier = documents_by_pairs(arrivals, arrivals.queries(counts, settings_), parts, counts, most, True)
     pairs = {(records[at + a]["id"], records[at + b]["id"]) for a, b in earlier.tolist()}
     for number, rows in enumerate(found):
         pairs |= {(records[at + a]["id"], records[3 * number + b]["id"]) for a, b in rows.tolist()}

@@ -21,6 +21,7 @@ from ibidem.index.vocabulary import WordCounts
 
 Numbers = NDArray[np.int64]
 MAX_GAP_SENTENCES = 4  # between two pairs of words that lead to a document
+MOST_MEETINGS = 1 << 20  # of pairs of words at once, and those of one document
 MOST_IN_DOCUMENT = 4  # sentences of a document that are looked at for one pair of words
 _DOCUMENT_BITS = 32
 _FAR_TOO_MANY = 10  # times the places that a pair may have: then it does not matter which of them are removed
@@ -129,10 +130,26 @@ def _sorted_places(key: Numbers, sentence: Numbers, document_of: NDArray[np.int3
 
 
 def _near(mine: _Places, others: _Places, first: Numbers, size: Numbers) -> Numbers:
-    """Return the pairs of documents in which two keys meet close together; place r of mine meets `size[r]` others."""
-    rows, partners = np.repeat(np.arange(len(size)), size), ranges(first, size)
-    a, b = mine.document[rows], others.document[partners]
-    pairs = a << _DOCUMENT_BITS | b
+    """Return the pairs of documents in which two keys meet close together; place r of mine meets `size[r]` others.
+
+    Documents of mine are looked at in portions: there may be many more meetings than places.
+    """
+    order = np.argsort(mine.document, kind="stable")
+    documents, n_meetings = mine.document[order], np.cumsum(size[order])
+    found, begin = [np.empty((0, 2), np.int64)], 0
+    while begin < len(order):
+        before = int(n_meetings[begin - 1]) if begin else 0
+        last = max(begin, int(np.searchsorted(n_meetings, before + MOST_MEETINGS, side="right")) - 1)
+        end = int(np.searchsorted(documents, documents[last], side="right"))
+        found.append(_near_in(order[begin:end], mine, others, first, size))
+        begin = end
+    return np.concatenate(found)
+
+
+def _near_in(places: Numbers, mine: _Places, others: _Places, first: Numbers, size: Numbers) -> Numbers:
+    """Return the same for some places, which are all of their documents, in order of these."""
+    rows, partners = np.repeat(places, size[places]), ranges(first[places], size[places])
+    pairs = mine.document[rows] << _DOCUMENT_BITS | others.document[partners]
     order = np.lexsort((mine.sentence[rows], pairs))
     rows, partners, pairs = rows[order], partners[order], pairs[order]
     is_near = np.empty(len(pairs), np.bool_)
