@@ -41,7 +41,7 @@ def is_plain(text: str) -> bool:
         if _kind_in_tables(character) != kind_of(character):
             return False
         category, first = unicodedata.category(character), unicodedata.normalize("NFKD", character)[0]
-        if category[0] in "SN" and 0x2E7F < ord(character) < 0xAC00:
+        if category[0] in "SN" and (0x2E7F < ord(character) < 0xAC00 or is_alone(character)):
             return False
         if category[0] == "L" and (unicodedata.category(first)[0] in "MZ" or _is_ignored(character)):
             return False
