@@ -166,15 +166,15 @@ def _found(passages: list[PassageRows], rows: Rows, words: Words) -> FoundSpans:
     return FoundSpans(spans, added, documents, table[:, FLAGS] & EQUAL == 0, similarity)
 
 
-def _documents_of(spans: Numbers, words: Words) -> Numbers:
+def documents_of(spans: Numbers, document_first: Numbers) -> Numbers:
     """Return the documents of spans of words, a and b."""
-    documents: Numbers = np.searchsorted(words.document_first, spans[:, [0, 2]], side="right") - 1
+    documents: Numbers = np.searchsorted(document_first, spans[:, [0, 2]], side="right") - 1
     return documents
 
 
 def _with_margin(spans: Numbers, words: Words) -> Numbers:
     """Return spans extended by a margin within their documents."""
-    documents = _documents_of(spans, words)
+    documents = documents_of(spans, words.document_first)
     wider: Numbers = spans + np.array([-MARGIN_WORDS, MARGIN_WORDS] * 2)
     for side in range(2):
         first, end = words.document_first[documents[:, side]], words.document_first[documents[:, side] + 1]
@@ -191,7 +191,7 @@ def merged(spans: Numbers, words: Words) -> Numbers:
     """
     if len(spans) == 0:
         return spans
-    group = np.unique(pair_numbers(_documents_of(spans, words)), return_inverse=True)[1].astype(np.int64)
+    group = np.unique(pair_numbers(documents_of(spans, words.document_first)), return_inverse=True)[1].astype(np.int64)
     n_before = 0
     while n_before < (n_groups := int(group.max()) + 1):
         n_before = n_groups
@@ -209,7 +209,7 @@ def merged(spans: Numbers, words: Words) -> Numbers:
 
 def _covered(rectangles: Numbers, found: FoundSpans, words: Words) -> NDArray[np.bool_]:
     """Return which rectangles are inside a found passage."""
-    pairs = pair_numbers(_documents_of(rectangles, words))
+    pairs = pair_numbers(documents_of(rectangles, words.document_first))
     concerned = np.flatnonzero(np.isin(found.pairs, pairs))
     is_covered = np.empty(len(rectangles), np.bool_)
     mark_covered(
@@ -245,7 +245,7 @@ def _with_extended(aligned: Aligned, found: FoundSpans) -> Aligned:
 
 def _choose(aligned: Aligned, n_aligned: int, found: FoundSpans, words: Words) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which found and which aligned passages are kept; from `n_aligned` on, they are found ones that were extended."""
-    aligned_pairs = pair_numbers(_documents_of(aligned.spans, words))
+    aligned_pairs = pair_numbers(documents_of(aligned.spans, words.document_first))
     stays = found.added == 0
     concerned = np.flatnonzero(stays & np.isin(found.pairs, aligned_pairs))
     pairs = np.concatenate([aligned_pairs, found.pairs[concerned]])

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
 from ibidem.alignment.places import AlignedPassages, locate, words_of
-from ibidem.alignment.refinement import align_words
-from ibidem.clusters.cuts import Cuts
+from ibidem.alignment.refinement import align_words, documents_of
+from ibidem.clusters.cuts import Cuts, decision_order
 from ibidem.clusters.kernels.copies import CUT, GIVES, PIECE, cut_copies
 from ibidem.clusters.removals import Removals
 from ibidem.columns.collection import Collection
@@ -68,7 +68,7 @@ def in_order(spans: Numbers, words: Words, position: Numbers, is_reference: NDAr
 
     With a reference, only what stays there counts, and only copies outside it.
     """
-    documents = np.searchsorted(words.document_first, spans[:, [0, 2]], side="right") - 1
+    documents = documents_of(spans, words.document_first)
     is_turned = position[documents[:, 0]] < position[documents[:, 1]]
     spans = np.where(is_turned[:, None], spans[:, [2, 3, 0, 1]], spans)
     documents = np.where(is_turned[:, None], documents[:, ::-1], documents)
@@ -99,7 +99,7 @@ def cut_words(spans: Numbers, words: Words, states: NDArray[np.uint8], limit: Fr
 
 def _positions(rank: Numbers, is_reference: NDArray[np.bool_]) -> Numbers:
     """Return the place of each document in the order of decision; those of a reference come first."""
-    order = np.lexsort((rank, ~is_reference)) if len(is_reference) else np.argsort(rank, kind="stable")
+    order = decision_order(rank, is_reference)
     position = np.empty(len(order), np.int64)
     position[order] = np.arange(len(order))
     return position

@@ -96,9 +96,14 @@ def find_cuts(
     return Cuts(row, source[row])
 
 
+def decision_order(rank: NDArray[np.int64], is_reference: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the documents in the order of decision: those of a reference first, then by rank; equal ones as they come."""
+    return np.lexsort((rank, ~is_reference)) if len(is_reference) else np.argsort(rank, kind="stable")
+
+
 def _order(rows: Rows, rank: NDArray[np.int64], is_reference: NDArray[np.bool_]) -> kernels.Order:
     has_reference = len(is_reference) > 0
-    order = np.lexsort((rank, ~is_reference)) if has_reference else np.argsort(rank, kind="stable")
+    order = decision_order(rank, is_reference)
     in_order = np.arange(len(order))
     position = np.empty(0 if np.array_equal(order, in_order) else len(order), np.int64)
     if len(position):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ibidem.columns.ragged import ranges
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.kernels.word_pairs import mark_near
+from ibidem.index.places import changes
 from ibidem.index.segment import ABSENT, Segment
 from ibidem.index.segment_build import common_in_pairs, pairs_of_words
 from ibidem.index.vocabulary import WordCounts
@@ -41,7 +42,7 @@ class _Places:
 
     def first_in_document(self) -> Numbers:
         """Return for every place the first one of its key and document."""
-        first = np.flatnonzero(_changes(self.key) | _changes(self.document))
+        first = np.flatnonzero(changes(self.key) | changes(self.document))
         return np.repeat(first, np.diff(np.append(first, len(self.key))))
 
     def is_looked_at(self) -> NDArray[np.bool_]:
@@ -83,10 +84,6 @@ def documents_by_pairs(
     first = np.searchsorted(mine.key, mine.key)
     size = np.where(is_rare & among_themselves, mine.first_in_document() - first, 0)
     return found, _near(mine, mine, first, size)
-
-
-def _changes(column: Numbers) -> NDArray[np.bool_]:
-    return np.concatenate([np.ones(min(1, len(column)), np.bool_), column[1:] != column[:-1]])
 
 
 def _of_arrivals(arrivals: Arrivals, of_key: Numbers, types: NDArray[np.uint32]) -> _Places:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.alignment.candidates import LEAST_BONDS, Meetings, by_place, rectangles_of_bonds, rectangles_of_runs
 from ibidem.alignment.exchange.words import words_in
-from ibidem.alignment.refinement import FoundSpans, align_places, extend_spans, pair_numbers
+from ibidem.alignment.refinement import FoundSpans, align_places, documents_of, extend_spans, pair_numbers
 from ibidem.columns.parted_tables import distinct_pairs, in_order, portions, table_of
 from ibidem.columns.ragged import lengths, starts_of
 from ibidem.config import Config
@@ -124,7 +124,7 @@ def align_pairs(
         outcome = align_places(words, found, rectangles, config)
         yield Sent("counts", table_of([[outcome.n_places]], COUNTS), 0)
         aligned = outcome.aligned
-        of_aligned = np.searchsorted(first, aligned.spans[:, [0, 2]], side="right") - 1
+        of_aligned = documents_of(aligned.spans, first)
         changed = np.union1d(pair_numbers(of_aligned), pairs[~outcome.stays])
         concerned = np.flatnonzero(np.isin(pairs, changed))
         in_document = aligned.spans - np.repeat(first[of_aligned], 2, axis=1)
@@ -195,7 +195,7 @@ def _pairs_of_bonds(met: pa.Table, pairs: Numbers, is_octet: NDArray[np.bool_], 
         np.maximum.at(ends, side, met[f"{name}_word"].to_numpy().astype(np.int64) + 1)
     first = starts_of(ends)
     rectangles = rectangles_of_bonds(_meetings(met, pairs, first))
-    return pair_numbers(np.searchsorted(first, rectangles[:, [0, 2]], side="right") - 1)
+    return pair_numbers(documents_of(rectangles, first))
 
 
 def _with_words(spans: pa.Table, places: pa.Table) -> pa.Table:
