@@ -76,7 +76,7 @@ def judge_times(study: Study, of: str, rows: list[Row], data: str) -> None:
     faster = [sentences < documents for _, documents, sentences, *_ in rows]
     told = "; ".join(f"{n:,} documents: {b:.1f} s by sentences, {a:.1f} s by documents" for n, a, b, *_ in (rows[0], rows[-1]))
     ratios = [sentences / documents for _, documents, sentences, *_ in rows]
-    words = f"Of the processor, {told}. Sentences are faster at {sum(faster)} of {len(faster)} sizes; they take "
+    words = f"Processor time: {told}. Sentences are faster at {sum(faster)} of {len(faster)} sizes; they take "
     words += f"{min(ratios):.2f} to {max(ratios):.2f} times as long. Elapsed times are in the table. ibidem joins documents by "
     words += "few of their spots, and so looks at few pairs."
     study.judge(of, faster, words, data)

@@ -10,8 +10,7 @@ copies, so its mixture is the paper's; it does not say how people reuse text. Si
 Each width of signatures has its own index on disk, filled by `add`. Truth is `overlap`, which is exact: the paper's score
 (`product`) from .5 on. All queries are one request; a scan is asked for one document of them only, 16 bits with the largest
 radii for four. Queries have five words or more, as in qsign.py. The stream is watched from nothing: every document is queried,
-answered and added. Increments add 100,000 sentences to what is there, or build and query
-everything again. All times are processor time on one thread: the files stay in the page cache, and nothing waits for the disk.
+answered and added. Increments add 100,000 sentences to what is there, or build and query everything again. All times are processor time on one thread: the files stay in the page cache, and nothing waits for the disk.
 Requests are the fastest of three if they take less than a second; streams and increments are timed once.
 
 To try it in little time (it is no evidence then, and needs another folder):
@@ -263,9 +262,9 @@ def judge_increments(study: Study, measured: Sequence[tuple[Any, ...]], n_new: i
     """Show and judge what increments took: name, sentences there and new, seconds to add and to rebuild, duplicates."""
     gains: dict[str, list[float]] = {}
     rows: list[tuple[Any, ...]] = []
-    for name, there, more, added, anew, n_added, n_anew in measured:
-        gains.setdefault(name, []).append(anew / added)
-        rows.append((name, there, more, f"{added:.1f}", f"{anew:.1f}", f"{anew / added:.1f}", n_added, n_anew))
+    for name, there, more, added, rebuilt, n_added, n_rebuilt in measured:
+        gains.setdefault(name, []).append(rebuilt / added)
+        rows.append((name, there, more, f"{added:.1f}", f"{rebuilt:.1f}", f"{rebuilt / added:.1f}", n_added, n_rebuilt))
     columns = ("search", "sentences before", "new", "seconds to add", "seconds to rebuild", "gain", "duplicates: new", "all")
     study.table("increments", "New sentences arrive: queried and added, or everything again (figure 13)", columns, rows)
     data = f"{MADE}. {n_new:,} sentences arrive after 500,000 to 800,000, once for each setting."

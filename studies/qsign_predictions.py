@@ -137,7 +137,7 @@ def judge_predictions(study: Study, checks: Mapping[str, Check]) -> None:
     words = (
         f"Predictions between the recall of the two adjacent levels, by the linear and the product reading: {told}. How many "
     )
-    words += "words a score stands for is not printed, and matches of one score differ in their number of changed words."
+    words += "words a score means is not printed, and matches of one score differ in their number of changed words."
     verdict = "in shape" if min(shares) >= 0.9 else "in part" if min(shares) > 0.5 else "contradicted"
     levels = "; ".join(f"{name}: {check.levels}" for name, check in checks.items())
     data = f"{POSTS_USED}. Matches: {levels}. Only scores between levels with {LEAST_MATCHES} or more count."

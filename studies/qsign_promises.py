@@ -128,7 +128,7 @@ def show_vocabulary(study: Study, data: DataSet, outcomes: Mapping[str, Outcome]
             for ways in (mine, other)
         ]
         better.append(precisions[0] >= precisions[1])
-        both = f"{precisions[0]:.3f} with {m}/{l_least} and {precisions[1]:.3f} with {m}/{of_paper[1]}"
+        both = f"{precisions[0]:.2g} with {m}/{l_least} and {precisions[1]:.2g} with {m}/{of_paper[1]}"
         cells.append(f"At a recall of {recall:.3f} the precision is {both}.")
     needed = ", ".join(f"{l_least} ({m} bits)" for m, l_least in vocabulary_masks(vocabulary))
     words = f"{vocabulary:,} words need l = {needed}; 16 bits cannot do it. {' '.join(cells)} The paper's experiments do not "

@@ -144,7 +144,7 @@ def pair_keys(matches: Matches) -> NDArray[np.int64]:
 
 
 class Truth:
-    """All matches, by the exact search: their levels, and how many pairs of sentences each stands for."""
+    """All matches, by the exact search: their levels, and how many pairs of sentences each represents."""
 
     def __init__(self, data: DataSet, segment: Segment, queries: QueryTypes, settings: SegmentSettings) -> None:
         matches = search(segment, queries, asked("overlap"), settings, NO_HASHES).hits

@@ -144,8 +144,8 @@ def show_stream(study: Study, records: list[Record], n_sentences: NDArray[np.int
 
 def time_increment(records: list[Record], old: int, new: int, way: Way) -> tuple[float, float, int, int]:
     """Return the seconds to query and add what is new, and to rebuild everything; and the duplicates that each finds."""
-    added = anew = math.inf
-    n_added = n_anew = 0
+    added = rebuilt = math.inf
+    n_added = n_rebuilt = 0
     for _ in range(way.n_times):
         with tempfile.TemporaryDirectory() as folder:
             with ibidem.Index(Path(folder) / "growing", workers=1, hash_seed=0, texts=False, **way.settings) as index:
@@ -155,11 +155,11 @@ def time_increment(records: list[Record], old: int, new: int, way: Way) -> tuple
                 added = min(added, time.process_time() - begin)
                 n_added = sum(verdict.duplicated for verdict in verdicts if verdict)
             begin = time.process_time()
-            with ibidem.Index(Path(folder) / "anew", workers=1, hash_seed=0, texts=False, **way.settings) as index:
+            with ibidem.Index(Path(folder) / "rebuilt", workers=1, hash_seed=0, texts=False, **way.settings) as index:
                 index.add(records[:new])
-                n_anew = sum(verdict.duplicated for verdict in index.check(records[:new]))
-            anew = min(anew, time.process_time() - begin)
-    return added, anew, n_added, n_anew
+                n_rebuilt = sum(verdict.duplicated for verdict in index.check(records[:new]))
+            rebuilt = min(rebuilt, time.process_time() - begin)
+    return added, rebuilt, n_added, n_rebuilt
 
 
 def show_increments(study: Study, records: list[Record], n_sentences: NDArray[np.int64]) -> None:
@@ -170,11 +170,11 @@ def show_increments(study: Study, records: list[Record], n_sentences: NDArray[np
     for name, way in WAYS.items():
         for share in way.shares:
             old, new = parts_of(n_sentences, (share, share + 0.1))
-            added, anew, n_added, n_anew = time_increment(records, old, new, way)
-            gains.setdefault(name, []).append(anew / added)
+            added, rebuilt, n_added, n_rebuilt = time_increment(records, old, new, way)
+            gains.setdefault(name, []).append(rebuilt / added)
             n_old, n_new = int(n_sentences[:old].sum()), int(n_sentences[old:new].sum())
-            rows.append((name, n_old, n_new, f"{added:.2f}", f"{anew:.2f}", f"{anew / added:.1f}", n_added, n_anew))
-            how = (("added", added), ("rebuilt", anew))
+            rows.append((name, n_old, n_new, f"{added:.2f}", f"{rebuilt:.2f}", f"{rebuilt / added:.1f}", n_added, n_rebuilt))
+            how = (("added", added), ("rebuilt", rebuilt))
             points += [{"how": f"{name}, {what}", "sentences": n_old, "seconds": taken} for what, taken in how]
     columns = ("search", "sentences before", "new", "seconds to add", "seconds to rebuild", "gain", "duplicates: new", "all")
     title = "A tenth of the collection arrives: queried and added, compared with rebuilding everything (figure 13)"

@@ -286,7 +286,7 @@ def judge_times(study: Study, by: dict[tuple[str, str], Row], kinds: list[str], 
     gains = [plain[kind] / printed[kind] for kind in kinds]
     lossless = [plain[kind] / fastest(kind, WIDTHS) for kind in kinds]
     told = ", ".join(f"{kind} {gain:.1f}" for kind, gain in zip(kinds, gains, strict=True))
-    words = f"With the paper's filter (the better of 64 and 128 bits) SWLR is so many times as fast as without: {told}. Short "
+    words = f"Speed-up from the paper's filter (the better of 64 and 128 bits): {told}. Short "
     words += (
         f"records of words gain more than 3; characters fill 64 bits. With ibidem's lossless bound: {min(lossless):.0f} to "
     )
@@ -322,9 +322,7 @@ def judge_simhash(study: Study, rows: list[Row], usual: dict[str, tuple[float, f
 def judge_growth(study: Study, by_length: dict[str, list[float]], by_number: list[float]) -> None:
     """Sections 1, 3 and 5: complexity, and large collections."""
     told = "; ".join(f"{kind} {', '.join(f'{ratio:.1f}' for ratio in of)}" for kind, of in by_length.items())
-    words = (
-        f"Texts twice as long take so many times as long: {told} (about 2 is O(n log n), 4 is O(mn)). Both sections are right: "
-    )
+    words = f"Doubling the length multiplies the time by: {told} (about 2 is O(n log n), 4 is O(mn)). Both sections are right: "
     words += "section 1 where no shingle is repeated, section 3 in general."
     distinct, repeated = by_length.values()
     decides = f"{N_RANDOM} texts of random words for each of {len(LENGTHS)} lengths; decided by {len(distinct)} doublings each"

@@ -189,7 +189,7 @@ def judge_promises(study: Study, grid: Grid, cells: dict[tuple[str, float], dict
     words += (
         f"ours {high['ours']:.1%} and {high['found'].precision:.2f}; one ratio {high['everywhere']:.0%}. 5.55 % is less than "
     )
-    words += "1/16: it cannot come of the four ratios that the paper names."
+    words += "1/16: it cannot come from the four ratios that the paper names."
     study.judge(
         "Sampling, section 1: 5.55 % of the shingles give .85 at limit .85", high["printed"] <= 1.2 * 0.0555, words, data
     )

@@ -27,8 +27,8 @@ def show_claims(study: Study, oracles: dict[str, Oracle], keys: dict[str, Senten
     words = "The oracle sets were labelled by six people; these are constructed, so that nobody had to judge. The shares of "
     words += "duplicates that are identical (.91 and .89) are fitted, not found."
     study.verdict("PDC-MR, section 5.3: oracle sets, κ = 91.6 %, .91 and .89 identical", "not available", words, data)
-    words = "It takes pages whose duplicates are labelled by characters; the sentences of the oracle are known beforehand. How "
-    words += "far ibidem's ends of sentences agree with those of other tools is on the page of evidence."
+    words = "This would need pages whose duplicates are labelled by characters; the sentences of the oracle are known "
+    words += "beforehand. How far ibidem's ends of sentences agree with those of other tools is on the page of evidence."
     study.verdict("PDC-MR, section 5.2: finding ends of sentences has little impact", "not available", words, data)
 
 

@@ -200,7 +200,7 @@ def show_ranges(study: Study, oracles: dict[str, Oracle], keys: dict[str, Senten
     )
     words += "sentences suffice for the collapse: all of them are one."
     most = [known.few_words(0.4) > 0.5 for known in keys.values()]
-    study.judge("PDC-MR, section 5.3: at 0.4, most sentences have less than two words left", most, words, data)
+    study.judge("PDC-MR, section 5.3: at 0.4, most sentences have fewer than two words left", most, words, data)
     return rows
 
 
@@ -353,7 +353,8 @@ def judge_sequences(study: Study, compared: dict[tuple[str, str, int], Scored], 
     told = "; ".join(f"{k} {', '.join(f'{of[1]} {alone[of]:.3f}' for of in cases if of[0] == k)}" for k in oracles)
     spread = [max(alone[of] for of in cases if of[0] == k) - min(alone[of] for of in cases if of[0] == k) for k in oracles]
     words = f"F1 of single sentences: {told}. Within {' and '.join(f'{x:.3f}' for x in spread)} of each other; first is "
-    words += " and ".join(f"{of[1]} in {k}" for k, of in first.items()) + "."
+    best = {of[1] for of in first.values()}
+    words += f"{best.pop()} in both." if len(best) == 1 else " and ".join(f"{of[1]} in {k}" for k, of in first.items()) + "."
     holds = [*(of[1] == "4-shingles" for of in first.values()), *(x < 0.05 for x in spread)]
     study.judge("PDC-MR, section 5.3: 4-shingles are best on sentences, the others comparable", holds, words, data)
     one, three = compared["English", "2-shingles", 1], compared["English", "2-shingles", 3]
