@@ -10,7 +10,8 @@ copies, so its mixture is the paper's; it does not say how people reuse text. Si
 Each width of signatures has its own index on disk, filled by `add`. Truth is `overlap`, which is exact: the paper's score
 (`product`) from .5 on. All queries are one request; a scan is asked for one document of them only, 16 bits with the largest
 radii for four. Queries have five words or more, as in qsign.py. The stream is watched from nothing: every document is queried,
-answered and added. Increments add 100,000 sentences to what is there, or build and query everything again. All times are processor time on one thread: the files stay in the page cache, and nothing waits for the disk.
+answered and added. Increments add 100,000 sentences to what is there, or build and query everything again.
+All times are processor time on one thread: the files stay in the page cache, and nothing waits for the disk.
 Requests are the fastest of three if they take less than a second; streams and increments are timed once.
 
 To try it in little time (it is no evidence then, and needs another folder):
