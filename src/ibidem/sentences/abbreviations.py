@@ -5,7 +5,8 @@ Categories (words are written without their last period, in lower case):
 - number: no end if a number follows ("No. 5", "p. 12");
 - after: the end of a sentence only if an opener follows ("Weiss & Co. They …");
 - ordinal: German nouns and months that follow the period of an ordinal ("3. Oktober");
-- openers: words that sentences often start with.
+- openers: words that sentences often start with;
+- clauses: openers that no other language has as a word, so that they also open a sentence in lower case ("no idea. they …").
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from ibidem.columns.hashes import FACTOR, SEED
 from ibidem.config.surface import named
 from ibidem.errors import SettingsError
 
-CATEGORIES = ("before", "number", "after", "openers", "ordinal")
-BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL = 1, 2, 4, 8, 16
+CATEGORIES = ("before", "number", "after", "openers", "ordinal", "clauses")
+BITS = BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL, CLAUSE = 1, 2, 4, 8, 16, 32
 
 _N_SLOTS = 8192
 _ALL_BITS = (1 << 64) - 1
@@ -28,15 +29,15 @@ _ALL_BITS = (1 << 64) - 1
 LANGUAGES: dict[str, dict[str, str]] = {
     "en": {
         "before": "mr mrs ms messrs mmes dr drs prof profs gen col lt maj capt cmdr sgt cpl pvt adm brig gov sen rep"
-        " reps sens pres rev revd fr hon supt insp pfc e.g i.e eg ie cf viz vs approx ft mt ste",
+        " reps sens pres rev revd fr hon supt insp pfc e.g i.e eg ie cf viz vs approx mt ste p.s ps",
         "number": "no nos nr p pp pg pgs ch chap chs sec sect sects fig figs eq eqs eqn tab vol vols art arts par"
         " para ver ed eds op ex exs ref refs app appx cl col line lines jan feb mar apr jun jul aug sep sept"
         " oct nov dec n° nº № rev ca circa c approx tel ext box rm apt suite pt pts bk lib cap v vv item"
         " note nt ser ph",
         "after": "co cos inc ltd corp llc plc bros jr sr esq etc al st ave blvd rd hwy sq dept dist univ assn assoc"
         " govt intl mfg mgr natl a.m p.m ph.d m.d u.s u.s.a u.k e.u u.n conn calif ariz colo fla ky mich"
-        " minn mont nev okla penn tenn tex vt wis wyo ala min hr hrs sec secs lb lbs oz yd yds mph tue tues"
-        " thur thurs a.k.a d.c l.a n.y b.c a.d c.e b.c.e p.s ibid cit loc",
+        " minn mont nev okla penn tenn tex vt wis wyo ala min hr hrs sec secs lb lbs oz ft yd yds mph tue tues"
+        " thur thurs a.k.a d.c l.a n.y b.c a.d c.e b.c.e ibid cit loc",
         "openers": "the it he she they we you i this that these those there here how what when where who whom whose"
         " why which did do does is are was were will would can could should may might must has have had in"
         " on at by for from with without as if although though because since while after before until once"
@@ -45,16 +46,18 @@ LANGUAGES: dict[str, dict[str, str]] = {
         " thus hence then also instead meanwhile furthermore nevertheless finally my your his her its our"
         " their let please see note according despite even just now today yesterday tomorrow to of under"
         " over about such only perhaps maybe don isn doesn didn aren wasn weren",
+        "clauses": "i you he she it they the this that these those there their your our its what when where who why how and"
+        " but because if then maybe please just could would should does did have not im ive dont cant thats",
     },
     "de": {
-        "before": "fa hr hrn fr frl dr prof dipl ing mag bzw z.b z.t d.h u.a v.a i.d.r i.a s.a vgl bspw ggf ggfs evtl"
+        "before": "fa hr hrn fr frl dr prof dipl ing bzw z.b z.t d.h u.a v.a i.d.r i.a s.a vgl bspw ggf ggfs evtl"
         " inkl exkl sog ehem geb gest verh zzgl abzgl einschl ausschl insb insbes betr bez d.i u.u z.zt st"
-        " hl mind allg angebl ursprgl eigtl gem ca",
+        " hl allg angebl ursprgl eigtl ca",
         "number": "nr nrn s abb abs art bd bde kap tab taf ziff anm aufl ausg fn rn rdnr rz hs vers str tel fax bl sp"
-        " abschn jan feb mär mrz apr jun jul aug sep sept okt nov dez par jg h nro buchst lfd ssp",
+        " abschn jan feb mär mrz apr jun jul aug sep sept okt nov dez par jg h nro buchst lfd ssp mind",
         "after": "usw usf etc u.v.m u.ä u.s.w o.g o.ä m.w u.dgl dgl co gmbh kg str tsd mio mrd mill std min sek jh"
         " jhd jhdt v.chr n.chr bd a.d ff f d.j a.a.o ebd ebda ags gegr verf hrsg hg übers dt engl frz lat"
-        " griech österr schweiz",
+        " griech österr schweiz gem mag",
         "openers": "der die das den dem des ein eine einer eines einem einen er sie es wir ihr ich du man dies diese"
         " dieser dieses diesem diesen hier dort da dann wenn weil als ob obwohl nachdem bevor während wie"
         " was wer wo warum wann welche welcher und aber oder doch denn auch so nur noch nun jetzt heute"
@@ -68,10 +71,10 @@ LANGUAGES: dict[str, dict[str, str]] = {
         " legislaturperiode runde spieltag strophe akt szene",
     },
     "fr": {
-        "before": "mm mme mmes mlle mlles mgr dr pr st ste sts stes cf p.ex c.-à-d c.à.d hab boul resp vs n.d.l.r",
+        "before": "mm mme mmes mlle mlles mgr dr st ste sts stes cf p.ex c.-à-d c.à.d hab boul resp vs n.d.l.r",
         "number": "n no nos p pp art al chap fig t vol liv § par tab ann janv févr fév avr juil sept oct nov déc réf"
         " tél éd coll ch sect num av fol",
-        "after": "etc cie sté s.a s.a.r.l s.n.c.f j.-c ibid op cit apr dép min sec",
+        "after": "etc cie sté s.a s.a.r.l s.n.c.f j.-c ibid op cit apr dép min sec pr",
         "openers": "le la les l un une des du de d il elle ils elles on nous vous je j tu ce cet cette ces c ça cela"
         " ceci qui que qu quoi quand où comment pourquoi quel quelle et mais ou donc or ni car si comme"
         " lorsque puisque dans en à au aux par pour avec sans sous sur selon depuis pendant après avant chez"
@@ -136,8 +139,8 @@ LANGUAGES: dict[str, dict[str, str]] = {
         " поэтому кроме сегодня вчера теперь",
     },
     "pl": {
-        "before": "dr prof mgr inż hab gen płk mjr kpt ks św ul pl np tzn tzw tj m.in wg zob woj ok ds lek",
-        "number": "nr s str rys tab t tom rozdz art ust pkt poz sygn tel r w ww sty lut mar kwi maj cze lip sie wrz"
+        "before": "dr prof mgr inż hab gen płk mjr kpt ks św ul pl np tzn tzw tj m.in wg zob woj lek",
+        "number": "nr s str rys tab t tom rozdz art ust pkt poz ok ds sygn tel r w ww sty lut mar kwi maj cze lip sie wrz"
         " paź lis gru",
         "after": "itd itp etc zł gr tys mln mld godz min n.e p.n.e m.st sp.z.o.o jr cd cdn",
         "openers": "on ona ono oni one my wy ja ty to ten ta te ci tam tu kto co gdzie kiedy jak dlaczego czy i a ale"
@@ -162,12 +165,28 @@ LANGUAGES: dict[str, dict[str, str]] = {
         " mellem hans hendes deres min vores alle mange nogle hver ikke også så da nu er var har",
     },
     "cs": {
-        "before": "pí dr prof doc ing mgr mudr judr phdr rndr sv tzv tzn tj např resp popř ul nám gen plk kpt viz srov",
+        "before": "pí dr prof ing mgr mudr judr phdr rndr sv tzv tzn tj např resp popř ul nám gen plk kpt viz srov",
         "number": "č čís str s kap obr tab sv roč odst písm led ún břez dub květ čvn čvc srp zář říj list pros tel",
-        "after": "atd atp apod aj mj hod min kč tis mil mld n.l př.n.l s.r.o a.s spol",
+        "after": "atd atp apod aj mj hod min kč tis mil mld n.l př.n.l s.r.o a.s spol doc",
         "openers": "on ona ono oni my vy já ty to ten ta ti tam tady kdo co kde kdy jak proč a ale nebo jestli když"
         " protože v ve na z ze do od po pro bez pod nad před za o při mezi jeho její jejich náš můj všechny"
         " každý ne není byl byla bylo je jsou také však potom dnes",
+    },
+    "sk": {
+        "before": "dr prof ing mgr mudr judr phdr rndr bc sv tzv tzn tj t.j napr resp príp ul nám gen plk kpt pozn porov por"
+        " vid p pán im zn ods",
+        "number": "č čís str s kap obr tab roč písm zb z.z jan feb mar apr máj jún júl aug sept sep okt nov dec tel čl bod r",
+        "after": "atď atp apod a.i i.i hod min tis mil mld n.l pr.n.l s.r.o a.s spol doc stor kol eur sk",
+        "openers": "on ona ono oni ony my vy ja ty to ten tá tí tie tam tu kto čo kde kedy ako prečo a ale alebo ak keď"
+        " pretože lebo v vo na z zo do od po pre bez pod nad pred za o pri medzi jeho jej ich náš môj všetky všetci"
+        " každý nie bol bola bolo boli je sú tiež však potom dnes",
+    },
+    "kk": {
+        "before": "мыс т.ғ.к т.ғ.д проф акад доц көш обл ауд қ пр даңғ см сал т.а әл ал",
+        "number": "б бет сур кест тел № ж үй пәт т кіт",
+        "after": "т.б т.с.с ж жж ғ ғғ б.з б.з.б б.з.д млн млрд мың тг кг км мин сек шам",
+        "openers": "ол олар бұл сол осы біз сіз мен сен бірақ және немесе егер сондықтан сонымен содан кейін бүгін кеше"
+        " қазір мұнда онда қашан қайда кім не неге қалай барлық әр көп бір оның олардың біздің менің жоқ иә",
     },
 }
 
@@ -179,7 +198,7 @@ def load_words(lang: str) -> NDArray[np.uint64]:
         raise SettingsError([f"{named('lang')} must be one of {', '.join(['auto', *LANGUAGES])}, not {lang!r}"])
     words: dict[str, int] = {}
     for name in LANGUAGES if lang == "auto" else [lang]:
-        for category, bit in zip(CATEGORIES, (BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL), strict=True):
+        for category, bit in zip(CATEGORIES, BITS, strict=True):
             for word in LANGUAGES[name].get(category, "").split():
                 # The splitter folds the case of ASCII letters only.
                 for form in (word, word.capitalize(), word.upper()):

@@ -26,6 +26,7 @@ _UNSPACED_RANGES = (
     (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF66, 0xFF9D), (0x1AFF0, 0x1B16F), (0x20000, 0x3FFFD),
 )  # fmt: skip
 _CLUSTER_RANGES = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F))
+_GEORGIAN = ((0x10D0, 0x10FA), (0x10FD, 0x10FF))  # in lower case by its category, but sentences begin with it
 # Default-ignorable although their category is Mn or Lo.
 _IGNORED_RANGES = (
     (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x3164, 0x3164), (0xFE00, 0xFE0F),
@@ -36,12 +37,12 @@ _CHARACTERS = {
     kinds.NEWLINE: "\n",
     kinds.PARAGRAPH: "\f\u2029",
     kinds.FULL_STOP: ".",
-    kinds.STRONG_STOP: "!?‼‽⁇⁈⁉؟۔።፧፨։᠃᠉܀܁܂߹",
-    kinds.BARE_STOP: "。｡！？．।॥။។៕།༎᪨᪩꯫︒︕︖꘎꘏",
+    kinds.STRONG_STOP: "!?‼‽⁇⁈⁉؟؛۔։᠃᠉܀܁܂߹",
+    kinds.BARE_STOP: "。｡！？．।॥።፧፨။។៕།༎᪨᪩꯫︒︕︖꘎꘏",
     kinds.ELLIPSIS: "…",
     kinds.QUOTE: "\"'`*_＂＇“”„‟‘’‚‛«»‹›",
     kinds.OPENER: "¿¡",
-    kinds.COMMA: ",;:、，；：､،؛፣፤᠂",
+    kinds.COMMA: ",;:、，；：､،፣፤᠂",
     kinds.DASH: "-‐‑‒–—―−〜～",
     kinds.BULLET: "•‣⁃◦▪●■",
 }
@@ -75,6 +76,8 @@ def kind_of(character: str) -> int:
         return kinds.UNSPACED
     if category[0] == "L" and _in_ranges(code_point, _CLUSTER_RANGES):
         return kinds.CLUSTER
+    if _in_ranges(code_point, _GEORGIAN):
+        return kinds.CASELESS
     by_category = {
         "Zs": kinds.BLANK, "Pe": kinds.CLOSER, "Pf": kinds.CLOSER, "Ps": kinds.OPENER, "Pi": kinds.OPENER,
         "Lu": kinds.UPPER, "Lt": kinds.UPPER, "Ll": kinds.LOWER,

@@ -26,6 +26,7 @@ from ibidem.sentences.code_points import (
     OPENER,
     PARAGRAPH,
     QUOTE,
+    STRONG_STOP,
 )
 from ibidem.sentences.kernels.tokens import decode, look_up_page
 
@@ -34,6 +35,7 @@ _MAX_OPENER_BYTES = 24
 _CATEGORY_BITS = np.uint64(8)
 _BYTE, _BYTE_BITS = np.uint64(255), np.uint64(8)
 _ASCII_KINDS = np.uint64(KINDS)
+_GREEK, _CYRILLIC, _ARMENIAN, _AFTER_ARMENIAN = 0x370, 0x400, 0x530, 0x58A  # where blocks of letters begin
 
 # Sets of kinds, as bits. Typed, because numba compiles again for a plain constant.
 CONTINUATIONS = np.int64(1 << CONTINUATION)
@@ -67,6 +69,13 @@ def mark_kinds(data, code_points, kinds):
         for k in range(i + 1, i + (decoded & 7)):
             kinds[k] = CONTINUATION
         i += decoded & 7
+        # After a Greek letter ; asks, after an Armenian one : is the full stop.
+        if code_point < _AFTER_ARMENIAN and i < end:
+            if data[i] == (59 if code_point < _CYRILLIC else 58) and (
+                _GREEK <= code_point < _CYRILLIC or code_point >= _ARMENIAN
+            ):
+                kinds[i] = STRONG_STOP
+                i += 1
 
 
 @inner_kernel

@@ -52,7 +52,7 @@ from ibidem.sentences.kernels.scan import (
     skip_kinds,
     trim_end,
 )
-from ibidem.sentences.kernels.stops import ENDS, GOES_ON, is_abbreviation, judge_stop
+from ibidem.sentences.kernels.stops import ENDS, GOES_ON, ends_with_smile, is_abbreviation, judge_stop, starts_unspaced
 
 _EVENTS = EACH_BYTE * np.uint64(EVENT_BIT)
 _MIN_CLUSTERS = 20  # a space in Thai and similar scripts ends a sentence of this many clusters
@@ -165,8 +165,13 @@ def split_documents(data, kinds, offsets, words, documents, starts, ends):
                     cut, begin, clusters = before, i, 0
             clusters += 1
         elif kind == FULL_STOP and DIGIT <= kinds[i + 1] <= CASELESS and following < end:
-            # Nothing ends inside "3.5" and "example.org".
-            pass
+            # Nothing ends inside "3.5" and "example.org"; a blank may be missing in "It rained.The rest".
+            if kinds[following] == UPPER and i > sentence and kinds[i - 1] == LOWER:
+                if starts_unspaced(data, kinds, sentence, i, following, end, words):
+                    cut = begin = following
+        elif data[i] == 41 and i > low and 58 <= data[i - 1 - (data[i - 1] == 45)] <= 59:
+            if ends_with_smile(data, kinds, i, low, end):
+                cut = begin = following
         elif kind != CLOSER or _may_end_marker(data, kinds, i, low):
             if seen < i:
                 seen = find_token(kinds, seen, i)
@@ -181,7 +186,7 @@ def split_documents(data, kinds, offsets, words, documents, starts, ends):
                 if cut >= 0:
                     begin, following = cut, i
                 elif kind != CLOSER:
-                    following, verdict = judge_stop(data, kinds, low, sentence, i, end)
+                    following, verdict = judge_stop(data, kinds, low, sentence, i, end, words)
                     if verdict == ENDS or (
                         verdict != GOES_ON and not is_abbreviation(data, kinds, sentence, i, verdict, end, words)
                     ):

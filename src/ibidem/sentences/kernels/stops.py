@@ -12,6 +12,7 @@ from ibidem.sentences.code_points import (
     CASELESS,
     CLOSER,
     COMMA,
+    CONTINUATION,
     DIGIT,
     ELLIPSIS,
     FIRST_TOKEN_KIND,
@@ -27,10 +28,12 @@ from ibidem.sentences.code_points import (
 from ibidem.sentences.kernels.lines import read_marker, skip_quote_markers
 from ibidem.sentences.kernels.scan import (
     CONTINUATIONS,
+    find_before,
     find_next_word,
     find_token,
     find_word_end,
     find_word_start,
+    is_ascii,
     kind_at,
     kind_before,
     look_up,
@@ -39,12 +42,13 @@ from ibidem.sentences.kernels.scan import (
 )
 
 # The categories of ibidem.sentences.abbreviations, which itself imports kernels.
-BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL = 1, 2, 4, 8, 16
+BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL, CLAUSE = 1, 2, 4, 8, 16, 32
 
 # Verdicts.
 GOES_ON, ENDS = np.int64(-2), np.int64(-1)
 _MAX_MARKER_BYTES = 16
 _MAX_TITLE_BYTES = 60
+_MIN_WORD_BYTES = 6  # a word as long as this before a period is rarely an abbreviation
 
 
 @inner_kernel
@@ -97,13 +101,65 @@ def _is_roman(data, kinds, word, end):
 
 
 @inner_kernel
+def _starts_small(data, kinds, sentence, i, word, end, words):
+    """Return whether a sentence starts in lower case at `word`, after the stop at `i`: "any idea? they were closed. it rained".
+
+    A period may belong to an abbreviation that no list has; its word is short, and what follows is rarely an opener.
+    """
+    before = kind_before(kinds, i, sentence)
+    opened = look_up(data, word, find_word_end(kinds, word, end), words)
+    start = find_word_start(data, kinds, i, sentence)
+    if kinds[i] != FULL_STOP:
+        # "Oho! in Bremen": the mark belongs to a name.
+        if data[i] == 33 and data[i + 1] != 33 and start > sentence and kinds[start] == UPPER:
+            return False
+        return before >= FIRST_TOKEN_KIND or (before == BLANK and opened & (CLAUSE | OPENER_WORD) != 0)
+    if before == CLOSER:
+        return opened & CLAUSE != 0
+    categories = look_up(data, start, i, words)
+    if i - start < 2 or _shape_of_word(kinds, start, i) != 0 or categories & (BEFORE | NUMBER | AFTER) != 0:
+        return False
+    if i - start >= _MIN_WORD_BYTES and is_ascii(data, start, i):
+        return True
+    # "i" is also a word of Slavic and Scandinavian languages.
+    is_word = i - start >= 3 if data[word + 1] != 32 else i - start >= 4
+    return opened & CLAUSE != 0 and (is_word or categories & (CLAUSE | OPENER_WORD) != 0)
+
+
+@inner_kernel
+def starts_unspaced(data, kinds, sentence, i, word, end, words):
+    """Return whether a sentence starts at `word`, where no blank follows the stop at `i`: "It rained.The rest".
+
+    Not in "Array.From(x)", "example.Com" or "page?the=1": a word of lower-case letters comes before the stop, and a word that
+    opens sentences, on its own, after it.
+    """
+    start = find_word_start(data, kinds, i, sentence)
+    if i - start < 2 or not (start == sentence or BLANK <= kind_before(kinds, start, sentence) <= PARAGRAPH):
+        return False
+    for k in range(start, i):
+        if kinds[k] != LOWER and kinds[k] != CONTINUATION:
+            return False
+    word_end = find_word_end(kinds, word, end)
+    after = kind_at(kinds, word_end, end)
+    if after != BLANK and after != QUOTE and after != COMMA:
+        return False
+    return look_up(data, word, word_end, words) & (OPENER_WORD if kinds[word] == UPPER else CLAUSE) != 0
+
+
+@inner_kernel
 def is_abbreviation(data, kinds, sentence, i, word, end, words):
-    """Return whether the single period at `i` belongs only to its word. `word` is where the next word starts."""
+    """Return whether the words around the stop at `i` show that the sentence goes on. `word` is where the next word starts."""
+    next_kind = kind_at(kinds, word, end)
+    if next_kind == LOWER and kind_at(kinds, skip_kinds(kinds, word + 1, end, CONTINUATIONS), end) != UPPER:
+        return not _starts_small(data, kinds, sentence, i, word, end, words)
     start = find_word_start(data, kinds, i, sentence)
     if start == i:
         return False
     shape = _shape_of_word(kinds, start, i)
-    next_kind = kind_at(kinds, word, end)
+    if shape == 1 and kind_before(kinds, start, sentence) == QUOTE and start - 1 > sentence:
+        # The letter of "don't" and "the team's" is no initial.
+        if kind_before(kinds, find_before(kinds, start, sentence), sentence) >= FIRST_TOKEN_KIND:
+            return False
     if shape == 3:
         # "2.1. Method", "§ 12. Rent": a number before all words belongs to what follows.
         if i - sentence <= _MAX_MARKER_BYTES and find_token(kinds, sentence, start) == start:
@@ -154,6 +210,26 @@ def _opens(data, i, end):
 
 
 @inner_kernel
+def _find_reference_end(data, i, end):
+    """Return where the bracket of the reference mark at `i` closes, as in [12], or -1."""
+    if i + 2 >= end or data[i] != 91 or not 48 <= data[i + 1] <= 57:
+        return -1
+    k = i + 2
+    while k < end and k - i < 6 and 48 <= data[k] <= 57:
+        k += 1
+    return k if k < end and data[k] == 93 else -1
+
+
+@inner_kernel
+def ends_with_smile(data, kinds, i, low, end):
+    """Return whether the bracket at `i` ends a face like :-) and a capital follows: a sentence ends there too."""
+    eyes = i - 1 if i > low and data[i - 1] != 45 else i - 2
+    if eyes <= low or not (data[eyes] == 58 or data[eyes] == 59) or kinds[eyes - 1] != BLANK:
+        return False
+    return kind_at(kinds, i + 1, end) == BLANK and kind_at(kinds, skip_blanks(kinds, i + 1, end), end) == UPPER
+
+
+@inner_kernel
 def _skip_closers(data, kinds, i, end, bare):
     """Return the place after closing quotes and brackets, stops that follow them, and reference marks like [12]."""
     closed = False
@@ -163,16 +239,18 @@ def _skip_closers(data, kinds, i, end, bare):
             break
         if kind == CLOSER or kind == QUOTE or (closed and FULL_STOP <= kind <= BARE_STOP):
             closed = True
-        elif data[i] == 91 and i + 2 < end and 48 <= data[i + 1] <= 57:
-            k = i + 2
-            while k < end and k - i < 6 and 48 <= data[k] <= 57:
-                k += 1
-            if k >= end or data[k] != 93:
+        elif kind == OPENER:
+            k = _find_reference_end(data, i, end)
+            if k < 0:
                 break
             i = k
         elif kind == BLANK:
-            # French: a space precedes the closing guillemet.
             k = skip_kinds(kinds, i + 1, end, CONTINUATIONS)
+            reference = _find_reference_end(data, k, end)
+            if reference >= 0 and BLANK <= kind_at(kinds, reference + 1, end) <= PARAGRAPH:
+                i = reference + 1
+                continue
+            # French: a space precedes the closing guillemet.
             if k + 1 >= end or data[k] != 0xC2 or data[k + 1] != 0xBB:
                 break
             after = kind_at(kinds, k + 2, end)
@@ -201,7 +279,7 @@ def _is_in_title(data, i, end):
 
 
 @inner_kernel
-def judge_stop(data, kinds, low, sentence, i, end):
+def judge_stop(data, kinds, low, sentence, i, end, words):
     """Return where the sentence ends or continues after the terminator at `i`, and which of the two.
 
     The verdict is GOES_ON or ENDS, or the position of the next word if only that word and the one before the period can decide:
@@ -241,7 +319,8 @@ def judge_stop(data, kinds, low, sentence, i, end):
     kind = kind_at(kinds, k, end)
     blank_follows = BLANK <= kind <= PARAGRAPH
     if bare:
-        if kind == COMMA or (k > stop_end and not blank_follows and kind != OPENER and not _opens(data, k, end)):
+        closed = k > stop_end and kind_before(kinds, k, low) != BARE_STOP
+        if kind == COMMA or (closed and not blank_follows and kind != OPENER and not _opens(data, k, end)):
             return k, GOES_ON
         if data[i] == 0xEF and k == stop_end and not blank_follows and _is_in_title(data, k, end):
             return k, GOES_ON
@@ -252,6 +331,12 @@ def judge_stop(data, kinds, low, sentence, i, end):
     if not blank_follows:
         if strong and k == stop_end and kind == UNSPACED and before == UNSPACED:
             return k, ENDS
+        if k == stop_end and LOWER <= kind <= UPPER and before == LOWER and k - i < _MAX_MARKER_BYTES:
+            second = kind_at(kinds, skip_kinds(kinds, k + 1, end, CONTINUATIONS), end)
+            if dots > 2 and kind == UPPER and second == LOWER:
+                return k, ENDS
+            if (strong or kind == UPPER) and starts_unspaced(data, kinds, sentence, i, k, end, words):
+                return k, ENDS
         return k, GOES_ON
     text = skip_blanks(kinds, k, end)
     if text >= end:
@@ -267,10 +352,13 @@ def judge_stop(data, kinds, low, sentence, i, end):
     if kind_at(kinds, word, end) == LOWER:
         second = skip_kinds(kinds, word + 1, end, CONTINUATIONS)
         if kind_at(kinds, second, end) != UPPER:
-            return k, GOES_ON
+            # After dots, a quotation or a bracket, and before a dash, the sentence goes on.
+            alone = k == stop_end and word == text and (dots == 0 or (dots == 1 and only_dots))
+            return k, word if alone else GOES_ON
     if only_dots:
         if BLANK <= before <= PARAGRAPH and dots > 1:
-            return k, ENDS if dots > 3 else GOES_ON
+            opens = kind_at(kinds, word, end) == UPPER and _is_opener(data, kinds, word, end, words)
+            return k, ENDS if dots > 3 or opens else GOES_ON
         if run_end == i + 1 and stop_end > run_end and dots >= 3 and not wrapped:
             return run_end, ENDS
         if dots == 1 and k == stop_end:
