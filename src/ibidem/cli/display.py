@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from ibidem.cli.options import VERBOSE
 from ibidem.cli.screen import say
 from ibidem.config.quantities import size_of
-from ibidem.execution.memory import peak_memory, used_memory
+from ibidem.execution.memory import used_memory
+from ibidem.execution.operating_system import peak_memory
 from ibidem.execution.progress import Progress, Step
 
 if TYPE_CHECKING:

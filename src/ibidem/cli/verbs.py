@@ -71,6 +71,18 @@ class Program(VerbGroup):
         return JOBS
 
 
+def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if not is_asked or context.resilient_parsing:
+        return
+    if "--verbose" in sys.argv[1:]:  # which click may not have parsed yet
+        from ibidem.cli.installed import described
+
+        click.echo("\n".join(described()))
+    else:
+        click.echo(f"ibidem, version {__version__}")
+    context.exit()
+
+
 @click.group(
     cls=Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
@@ -81,7 +93,11 @@ class Program(VerbGroup):
         "ibidem dedup crawl.jsonl -o clean",
     ),
 )
-@click.version_option(__version__, prog_name="ibidem")
+@click.option("--verbose", is_flag=True, is_eager=True, expose_value=False, hidden=True, help="With --version: all packages.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
+    help="Show the version; with --verbose, also what is installed and what is missing.",
+)  # fmt: skip
 def ibidem() -> None:
     """Find text that also appears elsewhere, and see where, to the character.
 

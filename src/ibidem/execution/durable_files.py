@@ -12,13 +12,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from ibidem.execution.operating_system import PLAIN_FILE, can_open_folders
+
 _NOTHING_TO_SYNC = (errno.EINVAL, errno.ENOTSUP)  # some network file systems neither support nor need it
 _AT_ONCE = 8  # a journaling file system syncs many files together for little more than one
 
 
 def sync_file(path: Path) -> None:
     """Put the content of a file on disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(
+        path, (os.O_RDONLY if can_open_folders() else os.O_RDWR) | PLAIN_FILE
+    )  # Windows syncs what it may write
     try:
         _sync(descriptor)
     finally:
@@ -45,7 +49,7 @@ def sync_folder(folder: Path | int) -> None:
     """Put the names in a folder, given by path or open descriptor, on disk."""
     if isinstance(folder, int):
         _sync(folder)
-    else:
+    elif can_open_folders():  # Windows keeps its names by a journal
         sync_file(folder)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
+
+from ibidem.execution.operating_system import PLAIN_FILE, lock, unlock
 
 _CONTENT = re.compile(rb"pid (\d+) since (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC)\n")
 _MAX_CONTENT_BYTES = 100
@@ -39,15 +40,16 @@ class FileLock:
 
     def __enter__(self) -> FileLock:
         while True:
-            descriptor = os.open(self._target, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666, dir_fd=self._dir_fd)
+            descriptor = os.open(self._target, os.O_RDWR | os.O_CREAT | PLAIN_FILE, 0o666, dir_fd=self._dir_fd)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(descriptor)
                 if not self._is_the_file(descriptor):  # its last owner has removed it
                     os.close(descriptor)
                     continue
                 now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
                 content = f"pid {os.getpid()} since {now}\n".encode()
-                os.pwrite(descriptor, content, 0)
+                os.lseek(descriptor, 0, os.SEEK_SET)
+                os.write(descriptor, content)
                 os.ftruncate(descriptor, len(content))
             except BaseException as error:
                 is_held = isinstance(error, OSError) and error.errno in (errno.EWOULDBLOCK, errno.EACCES)
@@ -65,8 +67,7 @@ class FileLock:
         with suppress(OSError):  # only so that the next refusal does not name this process
             os.ftruncate(descriptor, 0)
         try:
-            # Closing alone would leave the lock with forked processes, which share the open file.
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            unlock(descriptor)
         finally:
             os.close(descriptor)
 
@@ -83,7 +84,8 @@ class FileLock:
 
 def _held_by_another(descriptor: int) -> HeldByAnotherError:
     # Empty if the owner has only just locked it.
-    content = _CONTENT.fullmatch(os.pread(descriptor, _MAX_CONTENT_BYTES, 0))
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    content = _CONTENT.fullmatch(os.read(descriptor, _MAX_CONTENT_BYTES))
     if content is None:
         return HeldByAnotherError("another process", "")
     pid = int(content[1])

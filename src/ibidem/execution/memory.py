@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -14,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.config.quantities import memory_bytes
+from ibidem.execution.operating_system import address_limit, peak_memory, physical_memory
 
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _UNKNOWN = 4 << 30
@@ -22,11 +22,7 @@ _MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # as named in glibc's malloc.h
 
 def machine_memory() -> int:
     """Return the bytes of memory that this machine has, or that its container may use."""
-    try:
-        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):  # not on every system
-        n_bytes = _UNKNOWN
-    n_bytes = min(n_bytes, _room_for_addresses())
+    n_bytes = min(physical_memory() or _UNKNOWN, _room_for_addresses())
     for path in (*_CGROUP_LIMITS, *_own_limits()):
         try:
             n_bytes = min(n_bytes, int(Path(path).read_text("ascii")))
@@ -37,8 +33,8 @@ def machine_memory() -> int:
 
 def _room_for_addresses() -> int:
     """Return the address space that `ulimit -v` leaves to this process; reserved but unused addresses count, too."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
+    limit = address_limit()
+    if limit is None:
         return sys.maxsize
     try:
         n_reserved, n_used = map(int, Path("/proc/self/statm").read_text("ascii").split()[:2])
@@ -114,9 +110,3 @@ def used_memory() -> int:
         return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return peak_memory()
-
-
-def peak_memory() -> int:
-    """Return the peak memory of this process in bytes."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import sqlite3
 import threading
 import zlib
@@ -24,7 +25,7 @@ from ibidem.errors import (
 )
 from ibidem.execution.durable_files import sync_folder
 from ibidem.index.array_files import REPAIR_STEP, write_problem
-from ibidem.index.folder import OpenFolder, moved
+from ibidem.index.folder import OpenFolder, Place, moved
 
 CATALOG_FILE = "catalog.sqlite"
 APPLICATION_ID = 0x49424944  # "IBID"
@@ -219,9 +220,9 @@ class CatalogFile:
             self._check_in_place()
         except IndexChangedError as error:
             # SQLite deletes its journal by path. If the folder was gone by then, it still has the journal.
-            status = status_of(CATALOG_FILE, self.opened.descriptor)
+            status = status_of(self.opened / CATALOG_FILE)
             is_same = status is not None and self._status is not None and os.path.samestat(status, self._status)
-            if is_same and status_of(f"{CATALOG_FILE}-journal", self.opened.descriptor) is None:
+            if is_same and status_of(self.opened / f"{CATALOG_FILE}-journal") is None:
                 step = "The change was made: do not repeat it. Open the index again; restart `ibidem serve` or `watch`."
             else:
                 step = "The change was not made. Open the index again and repeat it; restart `ibidem serve` or `watch`."
@@ -237,10 +238,10 @@ def _times(status: os.stat_result | None) -> tuple[int, ...]:
     return () if status is None else (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
-def status_of(path: Path | str, folder: int | None = None) -> os.stat_result | None:
+def status_of(path: Path | Place) -> os.stat_result | None:
     """Return the status of a file; None if it does not exist or cannot be accessed."""
     with suppress(OSError):
-        return os.stat(path, dir_fd=folder)
+        return Place.of(path).status(follow_symlinks=True)
     return None
 
 
@@ -288,6 +289,8 @@ def _meaning(path: Path, doing: Doing, error: sqlite3.Error) -> IndexStoreError:
 def _is_disk_full(folder: Path) -> bool:
     """Return whether there is no space for a journal: SQLite then only says that it could not open or write it."""
     try:
+        if not hasattr(os, "statvfs"):  # Windows
+            return shutil.disk_usage(folder).free < _JOURNAL_BYTES
         disk = os.statvfs(folder)
     except OSError:
         return False

@@ -186,7 +186,7 @@ def read_dropped(connection: sqlite3.Connection, values: Mapping[str, Any]) -> f
 
 def note_dropped(connection: sqlite3.Connection, folder: OpenFolder, names: Iterable[str]) -> None:
     """List files that this commit drops, so that a sweep may delete them; forget those already deleted."""
-    there = set(os.listdir(folder.descriptor))
+    there = set(os.listdir(folder.handle))
     old = [name for (name,) in connection.execute("SELECT name FROM dropped") if name not in there]
     connection.executemany("DELETE FROM dropped WHERE name = ?", ((name,) for name in old))
     connection.executemany("INSERT OR IGNORE INTO dropped VALUES (?)", ((name,) for name in names))

@@ -107,7 +107,7 @@ class Commits:
             for name in names:
                 give_name(self._folder / name)
             if names:
-                sync_folder(self._folder.descriptor)
+                sync_folder(self._folder.handle)
 
     def refuse_shared(self) -> None:
         """Raise if the catalog is also in a second folder (by hard link). The new files would not be: a commit would damage

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ibidem.errors import IndexChangedError, IndexStoreError
+from ibidem.execution.operating_system import PLAIN_FILE, can_open_folders
 
 LOCK_FILE = "lock"  # beside the catalog and the files of arrays
 
@@ -24,8 +25,9 @@ class OpenFolder:
         """Open a folder; raise OSError if it cannot be opened."""
         self.path = path
         self.real_path = Path(os.path.realpath(path))
-        self._descriptor = os.open(self.real_path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._status = os.fstat(self._descriptor)
+        self._is_open = True
+        self._descriptor = os.open(self.real_path, os.O_RDONLY | os.O_DIRECTORY | PLAIN_FILE) if can_open_folders() else None
+        self._status = os.stat(self.real_path) if self._descriptor is None else os.fstat(self._descriptor)
 
     def __truediv__(self, name: str) -> Place:
         return Place(self.path / name, self)
@@ -34,21 +36,27 @@ class OpenFolder:
         return str(self.path)
 
     @property
-    def descriptor(self) -> int:
-        """The open folder, as `dir_fd` takes it."""
-        if self._descriptor < 0:
+    def descriptor(self) -> int | None:
+        """The open folder, as `dir_fd` takes it; None where folders cannot be opened, and paths have to do."""
+        if not self._is_open:
             raise IndexStoreError(f"the index in {self.path} was closed", "Open it again.")
         return self._descriptor
 
+    @property
+    def handle(self) -> Path | int:
+        """The folder as its open descriptor, or as its path where it has none."""
+        descriptor = self.descriptor
+        return self.real_path if descriptor is None else descriptor
+
     def close(self) -> None:
         """Close the folder and forget its descriptor, which may be reused."""
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
+        descriptor, self._descriptor, self._is_open = self._descriptor, None, False
+        if descriptor is not None:
             os.close(descriptor)
 
     def names(self) -> list[str]:
         """Return the names of what is in the folder, in order."""
-        return sorted(os.listdir(self.descriptor))
+        return sorted(os.listdir(self.handle))
 
     def is_in_place(self) -> bool:
         """Return whether the path still leads to this folder."""
@@ -88,11 +96,13 @@ class Place:
 
     @property
     def _target(self) -> str:
-        return str(self.path) if self.folder is None else self.name
+        if self.folder is None:
+            return str(self.path)
+        return self.name if self._handle is not None else str(self.folder.real_path / self.name)
 
-    def status(self) -> os.stat_result:
-        """Return the status of the file; of a symbolic link itself, not of its target."""
-        return os.stat(self._target, dir_fd=self._handle, follow_symlinks=False)
+    def status(self, follow_symlinks: bool = False) -> os.stat_result:
+        """Return the status of the file; of a symbolic link itself, not of its target, unless it is to be followed."""
+        return os.stat(self._target, dir_fd=self._handle, follow_symlinks=follow_symlinks)
 
     def open(self, mode: str = "rb") -> IO[Any]:
         """Open the file; `wb` creates a new one."""
@@ -111,7 +121,7 @@ class Place:
     @property
     def parent(self) -> Path | int:
         """The folder, as a path or an open descriptor."""
-        return self.path.parent if self.folder is None else self.folder.descriptor
+        return self.path.parent if self.folder is None else self.folder.handle
 
 
 def moved(path: Path, what: str) -> IndexChangedError:

@@ -45,7 +45,7 @@ def sweep(folder: OpenFolder, identity: str | None, named: Collection[str], drop
             with suppress(OSError):  # readers find it anyway; if it is missing, that is damage, reported elsewhere
                 give_name(folder / name)
         if unnamed:
-            sync_folder(folder.descriptor)  # as after a commit: a final name shows what was committed
+            sync_folder(folder.handle)  # as after a commit: a final name shows what was committed
     except OSError as error:
         raise write_problem(folder.path, error) from error
     return swept

@@ -26,7 +26,7 @@ from ibidem.config.papers import departures
 from ibidem.config.settings import NO_PAPER
 from ibidem.errors import ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_file, sync_folder
-from ibidem.execution.memory import peak_memory
+from ibidem.execution.operating_system import peak_memory
 from ibidem.execution.output_folder import clear_output
 from ibidem.formats.word_tables import describe_words
 from ibidem.model import Skipped

@@ -85,7 +85,7 @@ def test_the_last_places_are_for_this_machine() -> None:
 @pytest.mark.parametrize("allowed", [140, 256, 1024, 1 << 20])
 def test_limits_leave_files_for_everything_else(monkeypatch: pytest.MonkeyPatch, allowed: int) -> None:
     monkeypatch.setattr(admission, "_n_open_files", lambda: 20)
-    monkeypatch.setattr(admission.resource, "getrlimit", lambda _: (allowed, allowed))
+    monkeypatch.setattr(admission, "file_limit", lambda: allowed)
     limits = limits_of_process()
     assert limits.most + 3 * limits.at_once + 20 + 64 <= allowed
     assert limits.for_this_machine < limits.most_of_one_address < limits.most <= 400
@@ -93,9 +93,9 @@ def test_limits_leave_files_for_everything_else(monkeypatch: pytest.MonkeyPatch,
 
 def test_too_few_files_are_an_error_with_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "_n_open_files", lambda: 20)
-    monkeypatch.setattr(admission.resource, "getrlimit", lambda _: (64, 64))
+    monkeypatch.setattr(admission, "file_limit", lambda: 64)
     with pytest.raises(ResourceError, match="64 files") as problem:
         limits_of_process()
     assert "ulimit -n 132" in problem.value.next_step
-    monkeypatch.setattr(admission.resource, "getrlimit", lambda _: (132, 132))
+    monkeypatch.setattr(admission, "file_limit", lambda: 132)
     assert limits_of_process().most == 16

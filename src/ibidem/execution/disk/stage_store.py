@@ -30,6 +30,7 @@ from ibidem.errors import ResourceError
 from ibidem.execution.disk.stage_writer import CHUNKS, StageWriter
 from ibidem.execution.disk_limit import DiskBudget, no_room
 from ibidem.execution.flow import PartedTable
+from ibidem.execution.operating_system import PLAIN_FILE
 
 _MANIFEST, _DATA = ".stage", ".arrows"
 _CHECKSUM = struct.Struct("<QI")  # a manifest begins with the length and CRC-32 of what follows
@@ -85,7 +86,7 @@ class ChunkFile:
         if len(chunks) == 0:
             return
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(self.path, os.O_RDONLY | PLAIN_FILE)
         except FileNotFoundError:
             raise _damaged(self.path) from None
         try:
@@ -192,11 +193,12 @@ class FinishedStage:
 
 def _read_at(descriptor: int, n_bytes: int, offset: int) -> bytes | bytearray:
     """Return bytes of a file; the system returns at most two gigabytes at a time."""
-    data = os.pread(descriptor, n_bytes, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    data = os.read(descriptor, n_bytes)
     if len(data) == n_bytes:
         return data
     whole = bytearray(data)
-    while len(whole) < n_bytes and (more := os.pread(descriptor, n_bytes - len(whole), offset + len(whole))):
+    while len(whole) < n_bytes and (more := os.read(descriptor, n_bytes - len(whole))):
         whole += more
     return whole
 

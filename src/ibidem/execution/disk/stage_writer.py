@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ibidem.execution.disk_limit import no_room
 from ibidem.execution.flow import Routed, Sent, routed, small
+from ibidem.execution.operating_system import PLAIN_FILE
 
 if TYPE_CHECKING:
     from ibidem.execution.disk.stage_store import FinishedStage, StageStore
@@ -107,7 +108,7 @@ class StageWriter:
         self._store.disk.take(self._name, len(data))
         try:
             if tag not in self._files:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | PLAIN_FILE
                 self._files[tag] = os.open(self._store.path_of(self._name, tag), flags, 0o600)
             left = data
             while len(left):

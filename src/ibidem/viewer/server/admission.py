@@ -17,11 +17,7 @@ from ipaddress import ip_address
 from typing import Protocol
 
 from ibidem.errors import ResourceError
-
-try:
-    import resource
-except ModuleNotFoundError:  # not on Windows, which has no such limit
-    resource = None  # type: ignore[assignment]
+from ibidem.execution.operating_system import file_limit
 
 _MOST = 400
 _MOST_OF_ONE_ADDRESS = 200  # behind a TLS proxy, all clients share its address
@@ -54,10 +50,8 @@ class Limits:
 
 def limits_of_process() -> Limits:
     """Return the limits, lowered if the process may open few files (`ulimit -n`); raise if those are too few."""
-    if resource is None:
-        return Limits()
-    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if allowed == resource.RLIM_INFINITY:
+    allowed = file_limit()
+    if allowed is None:
         return Limits()
     room = allowed - _n_open_files() - _OTHER_FILES
     most = min(_MOST, room - _ROUNDS * _AT_ONCE)
