@@ -28,7 +28,7 @@ _WRITTEN_SHARE = 4 / 3  # base64: four characters for three compressed bytes
 # Longer texts are shown only around their passages: one book must not crowd out a thousand articles.
 _MOST_WHOLE_CHARS = 20_000
 _CONTEXT_CHARS = 300
-_MOST_PASSAGES = 100
+_MOST_PASSAGES = 50_000
 # How much of a long text is shown per pair; of a long passage, its beginning and its end.
 _MOST_SHOWN_CHARS = 20_000
 _PASSAGE_HEAD_CHARS, _PASSAGE_TAIL_CHARS = 2_000, 1_000
@@ -145,7 +145,7 @@ def _pairs(
         for pair in page["items"]:
             details = store.pair(pair["pair"], with_texts=False, most_passages=_MOST_PASSAGES)
             assert details is not None
-            entry = {"passages": details["passages"], "n_passages": details["n_passages"]}
+            entry = {name: details[name] for name in ("passages", "n_passages", "stretches")}
             needed: list[Any] = [pair, entry]
             own = {side: _shown_spans(entry["passages"], side) for side in "ab"}
             for side in "ab":

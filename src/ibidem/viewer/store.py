@@ -37,8 +37,9 @@ from ibidem.viewer.rows import (
 )
 from ibidem.viewer.shown_texts import aligned, around, mark_changes, shade, shades_in, variants_of
 from ibidem.viewer.stored_texts import StoredTexts
+from ibidem.viewer.stretches import stretches_of
 
-MOST_PASSAGES = 500  # shown per pair
+MOST_PASSAGES = 50_000  # shown per pair: more than any page can draw
 _MOST_PLACES = 200  # shown per family
 _MOST_ARROWS = 400
 
@@ -99,8 +100,9 @@ class ViewStore:
         texts = {side: self.texts.known(pair[side]["document"]) for side in "ab"}
         if not pair["n_passages"]:  # a pair of duplicates, whose passages were not located
             passages = aligned(texts["a"], texts["b"])[:most_passages]
-        mark_changes(passages, texts["a"], texts["b"])
+        compared = mark_changes(passages, texts["a"], texts["b"])
         found: dict[str, Any] = {"pair": pair, "passages": passages, "n_passages": max(pair["n_passages"], len(passages))}
+        found["stretches"] = stretches_of(passages, texts["a"], texts["b"], compared)
         if with_texts:
             for side in "ab":
                 spans = [(p[f"{side}_start"], p[f"{side}_end"]) for p in passages]

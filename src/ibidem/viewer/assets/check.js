@@ -4,8 +4,6 @@
 
   const { h, put, button, number, many, percent, bar } = ibidem;
 
-  const MAX_NUMBERS = 8;
-
   function verdictWords({ verdict, covered_share: share, sources }) {
     const sentences = many(verdict.n_sentences, "sentence");
     const known = `${number(verdict.n_known)} of ${sentences} also ${verdict.n_known === 1 ? "appears" : "appear"} in the index`;
@@ -19,81 +17,68 @@
     return ` ${many(nCommon, "sentence")} ${nCommon === 1 ? "is too common to count" : "are too common to count"}.`;
   }
 
-  const sourceWords = (passage) =>
-    h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(passage.b_text, passage.b_changes));
-
   // The index shows the words of a passage; the served results may have the whole document.
   const hasDocument = (one) => !ibidem.isMissing(one.document);
   const documentLink = (one) =>
     hasDocument(one) && ibidem.link(`#document=${one.document}`, "read it", ibidem.hidden(`: ${ibidem.named(one)}`));
 
+  // The words of the sources one after another, in the order of the checked text, each under its name; and what they share with it.
+  function besideSources({ passages, sources }) {
+    const segments = [];
+    const stretches = [];
+    let end = 0;
+    const inOrder = [...passages].sort((one, other) => one.a_start - other.a_start || one.source - other.source);
+    for (const passage of inOrder) {
+      const from = sources[passage.source];
+      const words = passage.b_text || "(The words are not available.)";
+      const start = end;
+      end += ibidem.nCharsOf(words);
+      const places = `characters ${number(passage.b_start)}–${number(passage.b_end)}`;
+      const head = () => h("span", { class: "source-head" }, from ? ibidem.name(from) : "another document", ` · ${places}`);
+      segments.push({ start, text: words, head });
+      const moved = (edit) => [edit[0], edit[1], edit[2] + start, edit[3] + start, ...edit.slice(4)];
+      stretches.push({
+        ...passage,
+        passages: [passage.number],
+        b_start: start,
+        b_end: end,
+        is_compared: passage.is_compared && Boolean(passage.b_text),
+        edits: passage.edits.map(moved),
+        sentences: passage.sentences.map(moved),
+      });
+    }
+    const right = { document: null, id: "sources", title: "Sources", group: null, time: null, n_chars: end, segments, boilerplate: [] };
+    return { right, stretches };
+  }
+
+  // Returns { element, open() }: `open` is to be called once the element is in the page.
   function result(answer, source, mayAdd) {
     const { text, sources, verdict } = answer;
-    // Numbered in text order; passages with the same start follow the rank of their sources.
-    const passages = [...answer.passages]
-      .sort((one, other) => one.a_start - other.a_start || one.source - other.source || one.a_end - other.a_end)
-      .map((each, at) => ({ ...each, number: at + 1 }));
     const body = h("div", { class: "checked-text" });
     let chosen = null;
-    let shownPane = null;
+    let reading = null;
     const listed = h("ol", { class: "sources" });
-    // The numbers of a source's first passages.
-    const numbersOf = (source) => {
-      const own = passages.filter((each) => each.source === source);
-      const more = own.length - MAX_NUMBERS;
-      return [
-        own.slice(0, MAX_NUMBERS).map((each) => ibidem.badge(each.number)),
-        more > 0 && h("span", null, `and ${number(more)} more`),
-      ];
-    };
+    const detail = h("p", { class: "detail quiet-text", role: "status" });
+    const [headline, figures] = verdictWords(answer);
     const draw = () => {
-      if (shownPane) shownPane.close();
-      const kept = passages.filter((passage) => chosen === null || passage.source === chosen);
-      shownPane = ibidem.pane(
-        text,
-        kept.map((each) => ({ number: each.number, start: each.a_start, end: each.a_end, changes: each.a_changes })),
-        {
-          label: "The checked text",
-          changed: "u",
-          withMap: true,
-          chosen: tell,
-          says: (passage) => {
-            const found = passages.find((each) => each.number === passage);
-            return `passage ${passage}, also in ${sources[found.source] ? ibidem.named(sources[found.source]) : "another document"}`;
-          },
-        },
-      );
-      put(body, shownPane.element);
-      put(
-        listed,
-        sources.map((each, at) =>
-          h(
-            "li",
-            null,
-            button(
-              [
-                ibidem.name(each),
-                ibidem.origin(each),
-                each.n_passages
-                  ? h(
-                      "span",
-                      { class: "figures-line" },
-                      bar(each.coverage),
-                      ` ${number(each.n_chars)} characters, ${many(each.n_passages, "passage")}`,
-                    )
-                  : h("span", { class: "figures-line" }, `${many(each.n_sentences, "known sentence")}, too few for a passage`),
-              ],
-              () => {
-                chosen = chosen === at ? null : at;
-                draw();
-              },
-              { class: "source", "aria-pressed": String(chosen === at) },
-            ),
-            h("p", { class: "places" }, numbersOf(at), documentLink(each)),
-          ),
-        ),
-      );
-      put(words);
+      if (reading) reading.close();
+      const passages = answer.passages.filter((passage) => chosen === null || passage.source === chosen);
+      const { right, stretches } = besideSources({ passages, sources });
+      const heads = ["This text", chosen === null ? "The sources’ words" : ibidem.name(sources[chosen])];
+      reading = ibidem.reading({
+        kind: "check",
+        left: text,
+        right,
+        stretches,
+        earlier: null,
+        shares: [chosen === null ? answer.covered_share : sources[chosen].coverage, null],
+        title: () => headline,
+        heads: heads.map((head) => h("header", null, h("h3", null, head))),
+        hasDots: false,
+      });
+      put(body, reading.element);
+      if (body.isConnected) reading.open();
+      put(listed, sources.map(sourceEntry));
       put(
         detail,
         chosen === null
@@ -101,24 +86,33 @@
           : "Only passages of the chosen source are marked. Choose it again to see all.",
       );
     };
-    const detail = h("p", { class: "detail", role: "status" });
-    const words = h("div", { class: "variant" });
-    const tell = (passage) => {
-      const found = passages.find((each) => each.number === passage);
-      const from = sources[found.source];
-      shownPane.show(passage);
-      put(
-        detail,
-        ibidem.badge(passage),
-        ` ${found.kind}, similarity ${ibidem.similarity(found.similarity)}, also in `,
-        from ? (hasDocument(from) ? ibidem.link(`#document=${from.document}`, ibidem.name(from)) : ibidem.name(from)) : "–",
-        ` at characters ${number(found.b_start)}–${number(found.b_end)}.`,
+    const sourceEntry = (each, at) =>
+      h(
+        "li",
+        null,
+        button(
+          [
+            ibidem.name(each),
+            ibidem.origin(each),
+            each.n_passages
+              ? h(
+                  "span",
+                  { class: "figures-line" },
+                  bar(each.coverage),
+                  ` ${number(each.n_chars)} characters, ${many(each.n_passages, "passage")}`,
+                )
+              : h("span", { class: "figures-line" }, `${many(each.n_sentences, "known sentence")}, too few for a passage`),
+          ],
+          () => {
+            chosen = chosen === at ? null : at;
+            draw();
+          },
+          { class: "source", "aria-pressed": String(chosen === at) },
+        ),
+        h("p", { class: "places" }, documentLink(each)),
       );
-      put(words, found.b_text ? sourceWords(found) : null);
-    };
-    const [headline, figures] = verdictWords(answer);
     draw();
-    return h(
+    const element = h(
       "section",
       { class: "checked", "aria-labelledby": "checked-title" },
       h("h2", { id: "checked-title", tabindex: "-1" }, headline),
@@ -129,8 +123,6 @@
         commonWords(verdict.n_common),
         verdict.is_own_id_known && " The index already has a document with this id.",
       ),
-      detail,
-      words,
       h(
         "div",
         { class: "document" },
@@ -139,11 +131,13 @@
           "aside",
           { "aria-label": "Sources" },
           h("h3", null, "Sources, most covered first"),
+          detail,
           sources.length ? listed : h("p", null, "None."),
           mayAdd && adding(answer, source),
         ),
       ),
     );
+    return { element, open: () => reading.open(), keys: () => reading.keys, close: () => reading.close() };
   }
 
   function adding({ text, verdict }, source) {
@@ -181,12 +175,16 @@
     const text = h("textarea", { id: "checked", rows: "10", placeholder: "Paste a text here", lang: "", dir: "auto" });
     const file = h("input", { type: "file", id: "file", accept: ".txt,.html,.htm,.md,text/plain,text/html" });
     const place = h("div", { class: "result", "aria-live": "polite" });
+    let made = null;
     const run = async (ask) => {
       go.disabled = true;
       put(place, h("p", { class: "quiet-text" }, "Looking it up…"));
       try {
         const answer = await ask();
-        put(place, result(answer, source, mayAdd));
+        if (made) made.close();
+        made = result(answer, source, mayAdd);
+        put(place, made.element);
+        made.open();
         place.querySelector("h2").focus();
       } catch (error) {
         ibidem.showProblem(place, error, () => run(ask));
@@ -232,7 +230,7 @@
       ),
       place,
     );
-    return null;
+    return () => made && made.close();
   }
 
   ibidem.viewer = Object.assign(ibidem.viewer || {}, { check: { title: "Check a text", show } });

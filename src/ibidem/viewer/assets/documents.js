@@ -158,7 +158,7 @@
             ? h(
                 "div",
                 {
-                  class: "text reading",
+                  class: "text one-text",
                   tabindex: "0",
                   role: "region",
                   "aria-label": "Text of the document",

@@ -14,7 +14,7 @@ import numpy as np
 from ibidem.index.answers import QueryResult, Verdict
 from ibidem.index.index import Index
 from ibidem.model import Document
-from ibidem.viewer.shown_texts import changes_of
+from ibidem.viewer.stretches import compared_words
 
 MOST_SOURCES = 200
 NO_NAME = "checked text"
@@ -145,11 +145,13 @@ def _with_words(passages: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         mine, other = passage.get("a_text") or "", passage.get("b_text")
         n_shown += len(other or "")
         n_compared += len(mine) + len(other or "") if passage["kind"] != "exact" else 0
-        changes: tuple[Any, Any] = [], []
-        if other is not None and mine != other and passage["kind"] != "exact" and n_compared <= _MOST_COMPARED_CHARS:
-            changes = changes_of(mine, other, passage["a_start"])
+        is_exact = mine == other or passage["kind"] == "exact"
+        words: dict[str, Any] = {"edits": [], "sentences": [], "is_compared": is_exact}
+        if other is not None and not is_exact and n_compared <= _MOST_COMPARED_CHARS:
+            words = compared_words(mine, other, passage["a_start"], 0)
+        changes = [[edit[at : at + 2] for edit in words["edits"] if edit[at] < edit[at + 1]] for at in (0, 2)]
         shown = other if n_shown <= _MOST_SHOWN_CHARS else None
-        yield {**passage, "b_text": shown, "a_changes": changes[0], "b_changes": changes[1]}
+        yield {**passage, "b_text": shown, "a_changes": changes[0], "b_changes": changes[1], **words}
 
 
 def _without_ids(passage: dict[str, Any]) -> dict[str, Any]:
