@@ -33,7 +33,7 @@ class Plain:
 
     @property
     def length(self) -> int:
-        return max(self.a_end - self.a_start, self.b_end - self.b_start)
+        return min(self.a_end - self.a_start, self.b_end - self.b_start)
 
     def span(self, side: str) -> tuple[int, int]:
         return (self.a_start, self.a_end) if side == "a" else (self.b_start, self.b_end)
@@ -68,7 +68,7 @@ def expected_pairs(passages: Sequence[Plain], n_chars: Sequence[int], times: Seq
                 "a": a,
                 "b": b,
                 "n_passages": len(own),
-                "shared": max(covered.values()),
+                "shared": min(covered.values()),
                 "longest": longest.length,
                 "kind": longest.kind,
                 "direction": longest.direction,

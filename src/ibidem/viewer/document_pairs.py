@@ -95,13 +95,14 @@ def pair_up(passages: PassageColumns, n_chars: Numbers, times: Numbers) -> tuple
     a, b = passages.a[first[:-1]], passages.b[first[:-1]]
     covered_a = _covered(pair, passages.a_start, passages.a_end, len(a))
     covered_b = _covered(pair, passages.b_start, passages.b_end, len(a))
-    lengths = np.maximum(passages.a_end - passages.a_start, passages.b_end - passages.b_start)
+    # What two texts have in common is never more than one of them has.
+    lengths = np.minimum(passages.a_end - passages.a_start, passages.b_end - passages.b_start)
     weights = np.maximum(lengths, 1)
     similarity = np.bincount(pair, weights * passages.similarity, len(a)) / np.maximum(np.bincount(pair, weights, len(a)), 1)
     # The longest passage represents its pair: it sorts last; of equally long ones, the first does.
     longest = np.lexsort((-np.arange(len(pair)), lengths, pair))[first[1:] - 1]
     pairs = PairColumns(
-        first, a, b, np.maximum(covered_a, covered_b), lengths[longest], np.minimum(similarity, 1.0),
+        first, a, b, np.minimum(covered_a, covered_b), lengths[longest], np.minimum(similarity, 1.0),
         _share(covered_a, n_chars[a]), _share(covered_b, n_chars[b]),
         passages.kind[longest], passages.direction[longest], days_between(times[a], times[b]),
     )  # fmt: skip

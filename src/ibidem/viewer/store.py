@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from ibidem.errors import ResourceError
 from ibidem.viewer.database import Connections
+from ibidem.viewer.family_texts import FamilyTexts, contains
 from ibidem.viewer.queries import (
     MOST_ROWS,
     VERDICTS,
@@ -42,6 +44,7 @@ from ibidem.viewer.stretches import stretches_of
 MOST_PASSAGES = 50_000  # shown per pair: more than any page can draw
 _MOST_PLACES = 200  # shown per family
 _MOST_ARROWS = 400
+_MOST_FAMILY_CHARS = 2_000
 
 
 class ViewStore:
@@ -57,6 +60,8 @@ class ViewStore:
         self._rows, self._one = self._connections.rows, self._connections.one
         self._pages = Pages(self._connections)
         self.texts = StoredTexts(self._connections)
+        self.families_texts = FamilyTexts(self._rows, self.texts.whole)
+        self._connections.functions.update(families_with=self.families_texts.holding, contains=contains)
         self._meta = {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM meta")}
 
     def close(self) -> None:
@@ -81,9 +86,8 @@ class ViewStore:
 
     def flow(self, query: PairQuery) -> dict[str, Any]:
         """Return the pairs that share most among those that match a query."""
-        where, values = where_of(query.conditions())
-        rows = self._rows(f"{PAIRS} {where} ORDER BY p.shared DESC, p.number DESC LIMIT {_MOST_ARROWS}", values)
-        return {"items": [pair_of(row) for row in rows], "total": self._pages.total(query, "pairs p")}
+        page = self.pairs(replace(query, sort="shared", order="desc", cursor=None, limit=_MOST_ARROWS))
+        return {name: page[name] for name in ("items", "total")}
 
     def pair_summary(self, number: int) -> dict[str, Any] | None:
         """Return one pair."""
@@ -149,7 +153,7 @@ class ViewStore:
 
     def families(self, query: FamilyQuery) -> dict[str, Any]:
         """Return a page of families."""
-        return self._pages.page(query, "families f", "SELECT f.* FROM families f", family_of)
+        return self._pages.page(query, "families f", "SELECT f.* FROM families f", self._family_of)
 
     def family(self, number: int, most_places: int = _MOST_PLACES) -> dict[str, Any] | None:
         """Return one family: its wordings and where they appear, earliest first."""
@@ -169,8 +173,12 @@ class ViewStore:
             }
             for p in places
         ]  # fmt: skip
-        texts = [self.texts.excerpt(m["document"], m["start"], m["end"]) or row["text"] for m in members]
-        return {"family": family_of(row), "variants": variants_of(members, texts), "n_shown_places": len(members)}
+        text = self.families_texts.text(row, _MOST_FAMILY_CHARS)
+        texts = [self.texts.excerpt(m["document"], m["start"], m["end"]) or text for m in members]
+        return {"family": self._family_of(row), "variants": variants_of(members, texts), "n_shown_places": len(members)}
+
+    def _family_of(self, row: sqlite3.Row) -> dict[str, Any]:
+        return family_of(row, self.families_texts.text(row, _MOST_FAMILY_CHARS))
 
     def skipped(self, cursor: str | None, limit: int) -> dict[str, Any]:
         """Return a page of the records that were left out."""
@@ -219,7 +227,7 @@ class ViewStore:
         kinds: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
             "pairs": (PAIRS, lambda row: flat_pair(pair_of(row))),
             "documents": (DOCUMENTS, document_of),
-            "families": ("SELECT f.* FROM families f", family_of),
+            "families": ("SELECT f.* FROM families f", self._family_of),
             "passages": (
                 "SELECT q.*, a.id AS a_id, b.id AS b_id FROM passages q JOIN pairs p ON p.number = q.pair "
                 "JOIN documents a ON a.number = p.a JOIN documents b ON b.number = p.b",

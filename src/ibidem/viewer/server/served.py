@@ -14,6 +14,7 @@ from typing import Any
 from ibidem.errors import InputError, UsageError
 from ibidem.execution.memory import use_system_memory
 from ibidem.execution.output_folder import ARRIVALS_FILE
+from ibidem.execution.progress import Progress
 from ibidem.index.catalog_file import CATALOG_FILE
 from ibidem.index.index import Index
 from ibidem.model import Document
@@ -67,8 +68,12 @@ def open_served(
     documents: Sequence[str] = (),
     may_write: bool = True,
     arrivals: Path | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[Served]:
-    """Open a result folder (perhaps with an index beside it) or an index, and follow a file of arrivals if one is named."""
+    """Open a result folder (perhaps with an index beside it) or an index, and follow a file of arrivals if one is named.
+
+    The first time, the views of a result are made; `progress` shows how far they are.
+    """
     is_result, is_index = (path / _OF_RESULT).is_file(), (path / _OF_INDEX).is_file()
     if not is_result and not is_index:
         what = "is neither a result folder nor an index" if path.is_dir() else "is not a folder"
@@ -84,7 +89,7 @@ def open_served(
             index = stack.enter_context(_open_index(index_path))
         views: ViewStore | IndexViews
         if is_result:
-            views = open_views(path, documents, may_judge=may_write)
+            views = open_views(path, documents, may_judge=may_write, progress=progress)
         else:
             assert index is not None
             views = IndexViews(index)
