@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,11 @@ _MOST_VARIANT_CHARS = 3_000
 _LENGTHS = {"a": "q.a_length", "b": "q.a_length + q.b_longer"}
 
 _GREY = 'SELECT start, "end" FROM repeats WHERE document = ? AND start >= ? AND start < ? ORDER BY start'
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8: whoever has the same file can compare."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class StoredTexts:
@@ -62,6 +68,7 @@ class StoredTexts:
             "segments": segments,
             "is_complete": is_complete,
             "boilerplate": [list(place) for place in grey],
+            "sha256": text_digest(whole) if (whole := self.whole(number)) else None,
         }
 
     def spans(self, number: int) -> list[tuple[int, int, int]]:

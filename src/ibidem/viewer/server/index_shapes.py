@@ -87,7 +87,9 @@ class Check(Shape):
     sources: list[CheckSource]
     n_sources: int
     shades: list[Shade]
+    covered: Annotated[Spans, Field(description="What is shared, without overlap, also with sources that are not listed.")]
     covered_share: Share
+    version: str
 
 
 class ArrivalSource(Shape):

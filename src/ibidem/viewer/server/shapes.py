@@ -128,6 +128,7 @@ class Text(Shape):
     segments: list[Segment]
     is_complete: bool
     boilerplate: Spans
+    sha256: Annotated[str | None, Field(description="Of the whole text in UTF-8, if it is available.")]
 
 
 class Document(Shape):
