@@ -208,7 +208,9 @@
       h(
         "p",
         { class: "lead" },
-        "An index stores sentences, not whole texts. ",
+        settingsOf.some(([key, value]) => key === "texts" && value === false)
+          ? "This index stores sentences, not the words of its documents. "
+          : "This index also keeps the texts of its documents. ",
         link("#check", "Check a text"),
         " against it",
         information.may_add ? ", and add it if it is new." : ". Nothing can be added: it is read-only.",

@@ -13,7 +13,7 @@
     // `left`, `right`: texts; `stretches`: as the API gives them, `isTurned` if b is on the left; `earlier`: "left", "right" or
     // null if not known; `shares`: of both texts; `kind`, `title()`, `address(stretch)`, `pair`: see actions.js; `heads`: what
     // is above each column; `chosen(stretch)`: called when one is chosen; `details(stretch)`: more about it;
-    // `hasDots`: whether there is a dot plot.
+    // `hasDots`: whether there is a dot plot; `single`: "left" if that is the text to read where there is room for one only.
     constructor(given) {
       this.given = given;
       this.texts = [given.left, given.right];
@@ -154,7 +154,7 @@
     // On a phone: the later text, with the words of the earlier one where they differ.
     makeSingle() {
       if (this.inline) return;
-      const at = this.given.earlier === "right" ? 0 : 1;
+      const at = this.given.earlier === "right" || this.given.single === "left" ? 0 : 1;
       this.inline = this.column(SIDES[at], at, true);
       const which = `${ibidem.named(this.texts[at])}, with what ${this.given.earlier ? "changed" : "differs"}`;
       this.single.replaceChildren(h("p", { class: "single-head" }, h("bdi", null, which)), this.inline.element);
