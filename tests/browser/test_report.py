@@ -43,8 +43,11 @@ def test_views_fit_a_telephone(open_page: Open, example_report: str, view: str) 
 
 def test_the_overview_tells_what_was_found(open_page: Open, example_report: str) -> None:
     with open_page(example_report) as page:
-        assert page.inner_text("h1") == "The newsroom example"
-        assert "64 passages in 63 pairs" in page.inner_text(".masthead")
+        assert page.inner_text("h1") == "Harbour Post wrote it first: 6 of 14 shared stories began there"
+        masthead = page.inner_text(".masthead")
+        assert "The newsroom example" in masthead
+        assert "45 documents of 14 outlets, February to November 2031." in masthead
+        assert "64 passages in 63 pairs" in masthead
         assert len(page.query_selector_all(".cutoff canvas, .cutoff svg")) >= 3
 
 
@@ -68,7 +71,9 @@ def test_a_cut_off_refilters_the_page_and_is_in_the_address(open_page: Open, exa
 
 def test_a_click_on_a_bar_moves_the_cut_off(open_page: Open, example_report: str) -> None:
     with open_page(example_report) as page:
-        box = page.query_selector_all(".cutoff .chart")[2].bounding_box()
+        chart = page.query_selector_all(".cutoff .chart")[2]
+        chart.scroll_into_view_if_needed()
+        box = chart.bounding_box()
         for share in range(20, 100):  # until a bar is met
             page.mouse.click(box["x"] + box["width"] * share / 100, box["y"] + box["height"] * 0.75)
             if "min_longest" in page.url:
@@ -183,7 +188,7 @@ def test_the_network_has_an_address(open_page: Open, example_report: str) -> Non
 def test_an_address_that_leads_nowhere_is_told(open_page: Open, example_report: str, address: str) -> None:
     with open_page(f"{example_report}#{address}") as page:
         assert f"#{address}" in page.inner_text(".notice")
-        assert page.inner_text("h1") == "The newsroom example"
+        assert "The newsroom example" in page.inner_text(".masthead")
         page.click("nav[aria-label=Views] >> text=Pairs")
         wait_until(page, "!document.querySelector('.notice')")
         page.wait_for_selector(".pairs tbody tr")
@@ -341,7 +346,7 @@ def test_the_page_can_be_used_by_tab_alone(open_page: Open, example_report: str)
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "main"
         seen = set()
-        for _ in range(40):
+        for _ in range(90):  # links of stories come first
             page.keyboard.press("Tab")
             seen.add(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
         assert {"cut-similarity", "cut-coverage", "cut-longest"} <= seen

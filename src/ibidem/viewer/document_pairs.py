@@ -76,8 +76,12 @@ class PairColumns:
     @property
     def interest(self) -> Shares:
         """How interesting a pair is: many characters in common, and much of one of the two texts."""
+        return self.interest_of(self.shared.astype(np.float64))
+
+    def interest_of(self, own: Shares) -> Shares:
+        """Return the same if only `own` characters of each pair count, those that are not in many other places too."""
         known = np.where(np.isnan(self.coverage), 1.0, self.coverage)
-        interest: Shares = np.log1p(self.shared) * np.sqrt(known)
+        interest: Shares = np.log1p(np.minimum(own, self.shared)) * np.sqrt(known)
         return interest
 
 
@@ -107,6 +111,16 @@ def pair_up(passages: PassageColumns, n_chars: Numbers, times: Numbers) -> tuple
         passages.kind[longest], passages.direction[longest], days_between(times[a], times[b]),
     )  # fmt: skip
     return passages, pairs
+
+
+def own_chars(passages: PassageColumns, pairs: PairColumns, n_places: Numbers) -> Shares:
+    """Return the characters of each pair, those of a passage divided among the pairs of places that it has in the results.
+
+    `n_places` is the number of places of each passage's family. A text in two places counts in full, a footer in forty hardly.
+    """
+    lengths = np.minimum(passages.a_end - passages.a_start, passages.b_end - passages.b_start)
+    pair = np.repeat(np.arange(len(pairs)), np.diff(pairs.first))
+    return np.bincount(pair, lengths * 2.0 / np.maximum(n_places, 2), len(pairs)).astype(np.float64)
 
 
 def days_between(one: Numbers, other: Numbers) -> Shares:

@@ -13,8 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 FEWEST_INDEXED_CHARS = 3
+MOST_FAMILY_CHARS = 2_000  # displayed
 _MOST_SEARCHED_CHARS = 20_000
 _TERMS_CACHED = 64
+_COLUMNS = ("number", "document", "start", "end", "text")
 _PLACES = 'SELECT number, document, start, "end", text FROM families'
 _IN_ORDER = "ORDER BY document, start, number"
 
@@ -35,6 +37,11 @@ class FamilyTexts:
         if row["document"] is None:
             return ""
         return self._text_of(row["document"])[row["start"] : min(row["end"], row["start"] + most_chars)]
+
+    def beginning(self, number: int) -> str:
+        """Return the beginning of a family's text by its number; empty if it is not available."""
+        (row,) = self._rows(f"{_PLACES} WHERE number = ?", [number])
+        return self.text(dict(zip(_COLUMNS, row, strict=True)), MOST_FAMILY_CHARS)
 
     def searched(self) -> Iterator[tuple[int, str]]:
         """Yield all families with their words, as they are indexed."""

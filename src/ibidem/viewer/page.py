@@ -98,7 +98,7 @@ def assets() -> dict[str, tuple[str, str]]:
 
 def styles() -> str:
     """Return the look of every page."""
-    return asset("page.css") + asset("reading.css") + asset("check.css")
+    return "".join(map(asset, ("page.css", "reading.css", "front.css", "check.css")))
 
 
 def asset(name: str) -> str:

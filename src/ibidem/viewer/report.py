@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from ibidem.viewer.store_cache import passing_views
 MOST_PAIRS = 2_500
 _MOST_FAMILIES = 200
 _MOST_MEMBERS = 50
+_MOST_STORIES, _MOST_FOLDED = 60, 20
 _MOST_BYTES = 8_000_000  # of data in the written page; scripts and styles add about a million
 _MOST_REFUSED = 100  # pairs that do not fit before the page counts as full
 _WRITTEN_SHARE = 4 / 3  # base64: four characters for three compressed bytes
@@ -100,9 +101,10 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     if title is not None:
         summary["title"] = title
     room = _Room()
-    families = _families(store, room)
+    stories, folded = (_stories(store, room, is_folded) for is_folded in (False, True))
+    families = _families(store, room, [card["story"]["family"] for card in (*stories, *folded)])
     shades = lru_cache(maxsize=None)(store.texts.shades)  # a document may be in many pairs
-    pairs, passages, spans = _pairs(store, shades, max_pairs, room)
+    pairs, passages, spans = _pairs(store, shades, max_pairs, room, _pairs_of(stories))
     shown = {side["document"] for pair in pairs for side in (pair["a"], pair["b"])}
     texts = {str(number): _text(store, number, spans.get(number, [])) for number in sorted(shown)}
     documents = [store.document_summary(number) for number in sorted(shown)]
@@ -110,6 +112,9 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     summary["left_out"] = [*_capped(summary), *summary["left_out"]]
     return {
         "summary": {**summary, "has_index": False, "has_arrivals": False, "may_write": False},
+        "front": store.front(),
+        "stories": stories,
+        "folded": folded,
         "distributions": store.distributions(),
         "pairs": pairs,
         "passages": passages,
@@ -121,10 +126,23 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     }
 
 
-def _families(store: ViewStore, room: _Room) -> list[dict[str, Any]]:
+def _stories(store: ViewStore, room: _Room, is_folded: bool) -> list[dict[str, Any]]:
+    """Return the cards of the stories told first, or of texts that are folded away."""
+    cards = store.story_page(None, _MOST_FOLDED if is_folded else _MOST_STORIES, is_folded)["items"]
+    return [card for card in cards if room.take(card)]
+
+
+def _pairs_of(stories: list[dict[str, Any]]) -> list[int]:
+    """Return the pairs that story cards lead to."""
+    return [step["pair"] for card in stories for step in card["steps"] if step["pair"] is not None]
+
+
+def _families(store: ViewStore, room: _Room, first: Sequence[int] = ()) -> list[dict[str, Any]]:
+    """Return families: `first` those of story cards, then the most widespread ones."""
+    widest = (item["family"] for item in store.families(FamilyQuery(limit=_MOST_FAMILIES))["items"])
     found = []
-    for item in store.families(FamilyQuery(limit=_MOST_FAMILIES))["items"]:
-        entry = store.family(item["family"], _MOST_MEMBERS)
+    for number in list(dict.fromkeys((*first, *widest)))[:_MOST_FAMILIES]:
+        entry = store.family(number, _MOST_MEMBERS)
         if entry is None or room.taken > _MOST_BYTES / 4 or not room.take(entry):
             break
         found.append(entry)
@@ -132,17 +150,25 @@ def _families(store: ViewStore, room: _Room) -> list[dict[str, Any]]:
 
 
 def _pairs(
-    store: ViewStore, shades: Callable[[int], list[dict[str, int]]], max_pairs: int, room: _Room
+    store: ViewStore, shades: Callable[[int], list[dict[str, int]]], max_pairs: int, room: _Room, first: Sequence[int] = ()
 ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[int, list[tuple[int, int]]]]:
-    """Return pairs, passages by pair, and spans of passages by document, until the page is full."""
+    """Return pairs, passages by pair, and spans of passages by document, until the page is full.
+
+    Pairs that story cards lead to, `first`, are taken first; they are listed in the order of all.
+    """
     pairs: list[dict[str, Any]] = []
     passages: dict[str, Any] = {}
     spans: dict[int, list[tuple[int, int]]] = {}
     cursor: str | None = None
     n_refused = 0
+    wanted = store.pairs_by_number(first[:max_pairs])
     while len(pairs) < max_pairs:
-        page = store.pairs(PairQuery(limit=min(MOST_ROWS, max_pairs - len(pairs)), cursor=cursor))
+        page: dict[str, Any] = {"items": wanted, "next": None}
+        if not wanted:
+            page = store.pairs(PairQuery(limit=min(MOST_ROWS, max_pairs), cursor=cursor))
         for pair in page["items"]:
+            if len(pairs) == max_pairs or str(pair["pair"]) in passages:
+                continue
             details = store.pair(pair["pair"], with_texts=False, most_passages=_MOST_PASSAGES)
             assert details is not None
             entry = {name: details[name] for name in ("passages", "n_passages", "stretches")}
@@ -160,10 +186,14 @@ def _pairs(
                 spans.setdefault(pair[side]["document"], []).extend(own[side])
             pairs.append(pair)
             passages[str(pair["pair"])] = entry
+        if wanted:
+            wanted = []
+            continue
         cursor = page["next"]
         if cursor is None or n_refused > _MOST_REFUSED:
             break
-    return pairs, passages, spans
+    order = {number: n for n, number in enumerate(store.by_interest([pair["pair"] for pair in pairs]))}
+    return sorted(pairs, key=lambda pair: order[pair["pair"]]), passages, spans
 
 
 def _shown_spans(passages: list[dict[str, Any]], side: str) -> list[tuple[int, int]]:

@@ -49,7 +49,7 @@ def pair_of(row: sqlite3.Row) -> dict[str, Any]:
         "similarity": 1 - row["distance"] / UNIT,
         "coverage_a": _share(row["covered_a"]), "coverage_b": _share(row["covered_b"]),
         **{name: row[name] for name in ("days", "year", "verdict", "note")},
-        "kind": KINDS[row["kind"]], "direction": DIRECTIONS[row["direction"]],
+        "kind": KINDS[row["kind"]], "direction": DIRECTIONS[row["direction"]], "snippet": None,
     }  # fmt: skip
 
 
@@ -112,4 +112,8 @@ def family_of(row: sqlite3.Row, text: str) -> dict[str, Any]:
 def flat_pair(pair: dict[str, Any]) -> dict[str, Any]:
     """Return a pair as one row of a table."""
     sides = {f"{side}_{name}": pair[side][name] for side in "ab" for name in ("id", "time", "group", "title", "n_chars")}
-    return {"pair": pair["pair"], **sides, **{name: value for name, value in pair.items() if name not in ("pair", "a", "b")}}
+    return {
+        "pair": pair["pair"],
+        **sides,
+        **{name: value for name, value in pair.items() if name not in ("pair", "a", "b", "snippet")},
+    }

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from ibidem.errors import ResourceError
 from ibidem.viewer.database import Connections
-from ibidem.viewer.family_texts import FamilyTexts, contains
+from ibidem.viewer.family_texts import MOST_FAMILY_CHARS, FamilyTexts, contains
+from ibidem.viewer.pair_details import add_snippets, counted_again
 from ibidem.viewer.queries import (
     MOST_ROWS,
     VERDICTS,
@@ -39,12 +39,12 @@ from ibidem.viewer.rows import (
 )
 from ibidem.viewer.shown_texts import aligned, around, mark_changes, shade, shades_in, variants_of
 from ibidem.viewer.stored_texts import StoredTexts
+from ibidem.viewer.story_cards import StoryCards
 from ibidem.viewer.stretches import stretches_of
 
 MOST_PASSAGES = 50_000  # shown per pair: more than any page can draw
 _MOST_PLACES = 200  # shown per family
-_MOST_ARROWS = 400
-_MOST_FAMILY_CHARS = 2_000
+MOST_ARROWS = 400
 
 
 class ViewStore:
@@ -62,6 +62,7 @@ class ViewStore:
         self.texts = StoredTexts(self._connections)
         self.families_texts = FamilyTexts(self._rows, self.texts.whole)
         self._connections.functions.update(families_with=self.families_texts.holding, contains=contains)
+        self._stories = StoryCards(self._connections, self.texts, self.families_texts)
         self._meta = {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM meta")}
 
     def close(self) -> None:
@@ -75,19 +76,55 @@ class ViewStore:
         shown = {"pairs": totals["pairs"], "documents": totals["documents"], "families": totals["families"]}
         return {**summary, "facets": self._facets(), "shown": shown}
 
-    def distributions(self) -> dict[str, Any]:
-        """Return the distributions of similarity, coverage and longest passage over all pairs."""
+    def front(self) -> dict[str, Any]:
+        """Return what the front page tells: headline, facts, and who took text from whom."""
+        front: dict[str, Any] = self._meta["front"]
+        return front
+
+    def story_page(self, cursor: str | None, limit: int, is_folded: bool = False) -> dict[str, Any]:
+        """Return a page of story cards, or of texts that stay in one outlet and boilerplate."""
+        return self._stories.page(cursor, limit, is_folded)
+
+    def distributions(self, query: PairQuery | None = None) -> dict[str, Any]:
+        """Return the distributions of similarity, coverage and longest passage over all pairs.
+
+        With a query, each counts the pairs that match it, whatever the cut-off of the distribution itself: so the bars above a
+        cut-off are the pairs in the list.
+        """
         distributions: dict[str, Any] = self._meta["distributions"]
-        return distributions
+        if query is None or not query.conditions():
+            return distributions
+        return counted_again(distributions, query, self._rows)
 
     def pairs(self, query: PairQuery) -> dict[str, Any]:
-        """Return a page of pairs."""
-        return self._pages.page(query, "pairs p", PAIRS, pair_of)
+        """Return a page of pairs, each with the first words of its largest passage."""
+        page = self._pages.page(query, "pairs p", PAIRS, pair_of)
+        add_snippets(page["items"], self._rows, self.texts)
+        return page
 
-    def flow(self, query: PairQuery) -> dict[str, Any]:
+    def pairs_by_number(self, numbers: Sequence[int]) -> list[dict[str, Any]]:
+        """Return pairs in the order of their numbers as they are given, each once."""
+        found = {number: self.pair_summary(number) for number in dict.fromkeys(numbers)}
+        return [pair for pair in found.values() if pair is not None]
+
+    def by_interest(self, numbers: Sequence[int]) -> list[int]:
+        """Return numbers of pairs, the most interesting pair first."""
+        order = "ORDER BY interest DESC, number DESC"
+        rows = self._rows(
+            f"SELECT number FROM pairs WHERE number IN (SELECT value FROM json_each(?)) {order}", [json.dumps(numbers)]
+        )
+        return [number for (number,) in rows]
+
+    def flow(self, query: PairQuery, most: int = MOST_ARROWS) -> dict[str, Any]:
         """Return the pairs that share most among those that match a query."""
-        page = self.pairs(replace(query, sort="shared", order="desc", cursor=None, limit=_MOST_ARROWS))
-        return {name: page[name] for name in ("items", "total")}
+        where, values = where_of(query.conditions())
+        keys = self._rows(
+            f"SELECT p.number FROM pairs p {where} ORDER BY p.shared DESC, p.number DESC LIMIT ?", [*values, most]
+        )
+        numbers = [number for (number,) in keys]
+        rows = self._rows(f"{PAIRS} WHERE p.number IN (SELECT value FROM json_each(?))", [json.dumps(numbers)])
+        found = {row["number"]: pair_of(row) for row in rows}
+        return {"items": [found[number] for number in numbers], "total": self._pages.total(query, "pairs p")}
 
     def pair_summary(self, number: int) -> dict[str, Any] | None:
         """Return one pair."""
@@ -173,12 +210,12 @@ class ViewStore:
             }
             for p in places
         ]  # fmt: skip
-        text = self.families_texts.text(row, _MOST_FAMILY_CHARS)
+        text = self.families_texts.text(row, MOST_FAMILY_CHARS)
         texts = [self.texts.excerpt(m["document"], m["start"], m["end"]) or text for m in members]
         return {"family": self._family_of(row), "variants": variants_of(members, texts), "n_shown_places": len(members)}
 
     def _family_of(self, row: sqlite3.Row) -> dict[str, Any]:
-        return family_of(row, self.families_texts.text(row, _MOST_FAMILY_CHARS))
+        return family_of(row, self.families_texts.text(row, MOST_FAMILY_CHARS))
 
     def skipped(self, cursor: str | None, limit: int) -> dict[str, Any]:
         """Return a page of the records that were left out."""

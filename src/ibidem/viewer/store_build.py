@@ -16,14 +16,25 @@ import pyarrow.compute as pc
 from ibidem.columns.collection import NO_TIME
 from ibidem.execution.progress import Progress
 from ibidem.model import KINDS
-from ibidem.passages.families import Spans, families_of, ranks_of
+from ibidem.passages.families import Families, Places, Spans, families_of, ranks_of
 from ibidem.viewer.database import ANSWER_SCHEMA, INDICES, create
-from ibidem.viewer.document_pairs import Numbers, PairColumns, PassageColumns, Shares, days_between, distributions_of, pair_up
+from ibidem.viewer.document_pairs import (
+    Numbers,
+    PairColumns,
+    PassageColumns,
+    Shares,
+    days_between,
+    distributions_of,
+    own_chars,
+    pair_up,
+)
 from ibidem.viewer.document_rows import DocumentsAdded
 from ibidem.viewer.family_texts import FamilyTexts
+from ibidem.viewer.front import FrontPage
 from ibidem.viewer.material import Material
 from ibidem.viewer.rows import UNIT
 from ibidem.viewer.run_description import closest_mirrors, describe_inputs, describe_settings, left_out
+from ibidem.viewer.stories import Placed
 from ibidem.viewer.text_blocks import TextPlace, TextReader
 
 _ROWS_AT_ONCE = 50_000
@@ -60,6 +71,9 @@ class _Builder:
         self.connection = connection
         self.documents = DocumentsAdded(material, connection)
         self.texts = TextReader(lambda query, values: connection.execute(query, values).fetchone())
+        self.family_texts = FamilyTexts(self._rows, self._text_of)
+        self.placed: list[Placed] = []
+        self.edited: set[int] = set()  # families with a changed wording
 
     def build(self) -> None:
         """Fill all tables."""
@@ -67,13 +81,25 @@ class _Builder:
         with self.progress.stage("view texts", self.material.run.get("counts", {}).get("documents")):
             self.documents.add_all(lambda: self.progress.add_bytes(1))
         with self.progress.stage("view tables"):
-            passages, pairs = self._pairs()
-            self._add_pairs(pairs)
-            self._add_families(passages, pairs)
+            pairs = self._add_results()
             self._place_texts_of_families()
         if self.is_searched:
             self._index_words()
         self._describe(pairs)
+
+    def _add_results(self) -> PairColumns:
+        """Fill the tables of pairs, passages and families; return the pairs."""
+        passages, pairs = self._pairs()
+        if passages is None:
+            self._add_pairs(pairs, pairs.interest)
+            self._add_clusters(pairs)
+            self._add_repeats(0)
+        else:
+            found = self._families(passages)
+            n_places = np.append(np.diff(found[1].first), 2)[found[2]]  # the last one is for passages without a family
+            self._add_pairs(pairs, pairs.interest_of(own_chars(passages, pairs, n_places)))
+            self._add_families(passages, pairs, *found)
+        return pairs
 
     def _pairs(self) -> tuple[PassageColumns | None, PairColumns]:
         n_chars, times = np.array(self.documents.n_chars, np.int64), np.array(self.documents.times, np.int64)
@@ -112,16 +138,16 @@ class _Builder:
             days_between(times[a], times[b]),
         )  # fmt: skip
 
-    def _add_pairs(self, pairs: PairColumns) -> None:
+    def _add_pairs(self, pairs: PairColumns, interest: Shares) -> None:
         groups, times = np.array(self.documents.groups, np.int64), np.array(self.documents.times, np.int64)
         later = np.maximum(times[pairs.a], times[pairs.b])
         years = later.astype("datetime64[us]").astype("datetime64[Y]").astype(np.int64) + 1970
         years = _or_none(np.where(later == NO_TIME, NO_TIME, years), NO_TIME)
-        interest = np.round(pairs.interest * _INTEREST_UNIT).astype(np.int64)
+        scaled = np.round(interest * _INTEREST_UNIT).astype(np.int64)
         columns = [
             np.arange(len(pairs)), pairs.a, pairs.b, np.diff(pairs.first), pairs.shared, pairs.longest,
             _distance(pairs.similarity), _covered(pairs.coverage_a), _covered(pairs.coverage_b), pairs.kind, pairs.direction,
-            interest, _or_none(groups[pairs.a], -1), _or_none(groups[pairs.b], -1), years,
+            scaled, _or_none(groups[pairs.a], -1), _or_none(groups[pairs.b], -1), years,
         ]  # fmt: skip
         self._insert("pairs", columns)
         n_pairs = np.bincount(pairs.a, minlength=len(times)) + np.bincount(pairs.b, minlength=len(times))
@@ -130,18 +156,20 @@ class _Builder:
         rows = zip(n_pairs[having].tolist(), having.tolist(), strict=True)
         self.connection.executemany("UPDATE documents SET n_pairs = ? WHERE number = ?", rows)
 
-    def _add_families(self, passages: PassageColumns | None, pairs: PairColumns) -> None:
-        if passages is None:
-            self._add_clusters()
-            self._add_repeats(0)
-            return
+    def _families(self, passages: PassageColumns) -> tuple[Places, Families, Numbers]:
+        """Return the places that passages name, their families, and the family of each passage."""
         names = [""] * len(self.documents.times)
         for side, ids in self.documents.ids.items():
             for number, name in zip(self.documents.numbers[side], ids, strict=True):
                 names[number] = name
         spans = Spans(*(getattr(passages, column) for column in Spans._fields))
         times = np.array(self.documents.times, np.int64)
-        places, families, of_passage = families_of(spans, times, ranks_of(pa.array(names, pa.large_string())))
+        return families_of(spans, times, ranks_of(pa.array(names, pa.large_string())))
+
+    def _add_families(
+        self, passages: PassageColumns, pairs: PairColumns, places: Places, families: Families, of_passage: Numbers
+    ) -> None:
+        self.edited = set((np.unique(of_passage[passages.similarity < 1]) + 1).tolist())
         pair = np.repeat(np.arange(len(pairs)), np.diff(pairs.first))
         in_pair = np.arange(len(passages)) - pairs.first[pair] + 1
         lengths = passages.a_end - passages.a_start
@@ -160,7 +188,7 @@ class _Builder:
         self._add_places(family, document, start, end, len(families), 1, is_repeat=False)
         self._add_repeats(len(families) + 1)
 
-    def _add_clusters(self) -> None:
+    def _add_clusters(self, pairs: PairColumns) -> None:
         table = self.material.clusters
         if table is None or not table.num_rows:
             return
@@ -169,6 +197,9 @@ class _Builder:
         order = np.lexsort((documents, family))
         ends = np.maximum(np.array(self.documents.n_chars, np.int64)[documents], 0)[order]
         n_families = int(family.max()) + 1
+        of_document = np.full(len(self.documents.times), -1, np.int64)
+        of_document[documents] = family
+        self.edited = set(np.unique(of_document[pairs.a[pairs.similarity < 1]]).tolist())
         self._add_places(family[order], documents[order], np.zeros_like(ends), ends, n_families, 0, is_repeat=False)
 
     def _add_repeats(self, first_number: int) -> None:
@@ -217,6 +248,7 @@ class _Builder:
         self._insert("places", [family + first_number, document, start, end])
         if is_repeat:
             self._insert("repeats", [document, start, end, family + first_number])
+        self.placed.append(Placed(family + first_number, document, end - start, np.full(len(family), is_repeat)))
 
     def _place_texts_of_families(self) -> None:
         """Note where the longest place of each family is, among those whose text is available."""
@@ -235,7 +267,7 @@ class _Builder:
         """Make the words of families searchable."""
         ((n_families,),) = self._rows("SELECT COUNT(*) FROM families", [])
         with self.progress.stage("view search", n_families):
-            for family, words in FamilyTexts(self._rows, self._text_of).searched():
+            for family, words in self.family_texts.searched():
                 self.connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (family, words))
                 self.progress.add_bytes(1)
             self.connection.execute("INSERT INTO words (words) VALUES ('optimize')")
@@ -267,7 +299,7 @@ class _Builder:
         has_texts = any(self.documents.has_text) or bool(has_pieces)
         counts = material.run.get("counts", {})
         reusing = one[3] if material.documents is not None else len(np.unique(np.concatenate([pairs.a, pairs.b])))
-        summary = {
+        summary: dict[str, Any] = {
             "schema": ANSWER_SCHEMA,
             "version": material.run.get("version"),
             "title": material.title,
@@ -294,6 +326,11 @@ class _Builder:
             "left_out": left_out(material, self.documents.why_no_texts, self.documents.n_changed, has_texts),
             "mirrors": None if material.mirrors is None else closest_mirrors(material.mirrors),
         }
+        times, groups = (np.array(column, np.int64) for column in (self.documents.times, self.documents.groups))
+        front = FrontPage(
+            connection, self.placed, times, groups, self.edited, material.verb, material.is_against, self.family_texts.beginning
+        )
+        front.add(summary["totals"])
         for name, value in (
             ("summary", summary),
             ("distributions", distributions_of(pairs, has_passages=material.passages is not None)),

@@ -13,7 +13,7 @@ from ibidem.viewer.text_blocks import TextPlace, TextReader
 
 _TEXTS_CACHED = 4  # a document in many pairs is read repeatedly
 _MOST_SPANS = 200_000  # counted for the shades of one document
-_MOST_VARIANT_CHARS = 3_000
+MOST_EXCERPT_CHARS = 3_000
 _LENGTHS = {"a": "q.a_length", "b": "q.a_length + q.b_longer"}
 
 _GREY = 'SELECT start, "end" FROM repeats WHERE document = ? AND start >= ? AND start < ? ORDER BY start'
@@ -49,7 +49,7 @@ class StoredTexts:
 
     def excerpt(self, number: int, start: int, end: int) -> str:
         """Return the beginning of a stretch of a document, as far as it is known."""
-        return self.known(number)[start : min(end, start + _MOST_VARIANT_CHARS)].strip("\0")
+        return self.known(number)[start : min(end, start + MOST_EXCERPT_CHARS)].strip("\0")
 
     def shown(self, number: int, segments: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a document's text in the given segments; without any, in the stored texts of passages."""

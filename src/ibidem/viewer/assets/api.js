@@ -40,14 +40,21 @@
     summary() {
       return asked("summary");
     }
-    distributions() {
-      return asked("distributions");
+    front() {
+      return asked("front");
+    }
+    stories(paging) {
+      return asked(`stories${query(paging)}`);
+    }
+    distributions(filters) {
+      const { sort, order, ...rest } = filters || {};
+      return asked(`distributions${query(rest)}`);
     }
     pairs(filters) {
       return asked(`pairs${query(filters)}`);
     }
-    flow(filters) {
-      return asked(`flow${query(filters)}`);
+    flow(filters, limit) {
+      return asked(`flow${query({ ...filters, limit })}`);
     }
     pair(number) {
       return asked(`pairs/${number}`);

@@ -5,7 +5,7 @@
   const { h, put, number, many } = ibidem;
 
   const CAPS = [
-    ["pairs", "pair", "pairs", "the strongest matches; the distributions count all"],
+    ["pairs", "pair", "pairs", "the strongest matches"],
     ["documents", "document", "documents", "those in its pairs and families"],
     ["families", "family", "families", "the most widespread ones"],
   ];

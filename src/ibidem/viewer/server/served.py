@@ -20,6 +20,7 @@ from ibidem.index.index import Index
 from ibidem.model import Document
 from ibidem.version import __version__
 from ibidem.viewer.database import ANSWER_SCHEMA
+from ibidem.viewer.front import EMPTY_FRONT
 from ibidem.viewer.server.arrivals import Adder, ArrivalLog
 from ibidem.viewer.server.tail import Tail
 from ibidem.viewer.store import ViewStore
@@ -166,7 +167,15 @@ class IndexViews:
             "shown": {"pairs": 0, "documents": 0, "families": 0},
         }
 
-    def distributions(self) -> dict[str, Any]:
+    def front(self) -> dict[str, Any]:
+        """Return the front page of nothing."""
+        return EMPTY_FRONT
+
+    def story_page(self, cursor: str | None, limit: int, is_folded: bool = False) -> dict[str, Any]:
+        """Return no stories."""
+        return _NO_ITEMS
+
+    def distributions(self, query: Any = None) -> dict[str, Any]:
         """Return distributions of nothing."""
         nothing = {"edges": [0.0, 1.0], "counts": [0]}
         return {"similarity": nothing, "coverage": nothing, "longest": nothing}
@@ -192,7 +201,7 @@ class IndexViews:
     def family(self, number: int) -> None:
         """Return nothing: there are no families."""
 
-    def flow(self, query: Any) -> dict[str, Any]:
+    def flow(self, query: Any, most: int = 0) -> dict[str, Any]:
         """Return no pairs."""
         return {"items": [], "total": 0}
 

@@ -73,6 +73,7 @@ class Pair(Shape):
     days: float | None
     verdict: Verdict | None
     note: str | None
+    snippet: Annotated[str | None, Field(description="The first words of the largest passage; only in lists of pairs.")]
 
 
 class Passage(Shape):
