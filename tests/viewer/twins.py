@@ -82,6 +82,18 @@ def expected_pairs(passages: Sequence[Plain], n_chars: Sequence[int], times: Seq
     return found
 
 
+def expected_first_share(document: int, passages: Sequence[Plain], n_chars: int) -> float | None:
+    """Return the share of a document that later ones have and earlier ones do not, character by character."""
+    later, earlier = [], []
+    for p in passages:
+        for side, own, way in (("a", p.a, 1), ("b", p.b, 2)):
+            if own == document and p.direction:
+                (later if p.direction == way else earlier).append(p.span(side))
+    if not later and not earlier:
+        return None
+    return len(characters(later) - characters(earlier)) / n_chars
+
+
 def expected_families(
     passages: Sequence[Plain], records: Sequence[Mapping[str, Any]]
 ) -> tuple[list[int | None], list[list[tuple[int, int, int]]]]:

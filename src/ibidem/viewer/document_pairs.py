@@ -129,6 +129,22 @@ def days_between(one: Numbers, other: Numbers) -> Shares:
     return np.where(both, np.abs(np.where(both, one, 0) - np.where(both, other, 0)) / _DAY_MICROSECONDS, np.nan)
 
 
+def earliest_shares(passages: PassageColumns, n_chars: Numbers) -> Shares:
+    """Return the share of each document that is in later documents and in no earlier one; NaN if none is known to be either.
+
+    Equal times say nothing, so such passages do not count.
+    """
+    a, b = (passages.a, passages.a_start, passages.a_end), (passages.b, passages.b_start, passages.b_end)
+    from_a, from_b = (passages.direction == DIRECTIONS.index(way) for way in ("a_to_b", "b_to_a"))
+    fed = [np.concatenate([one[from_a], other[from_b]]) for one, other in zip(a, b, strict=True)]
+    taken = [np.concatenate([one[from_b], other[from_a]]) for one, other in zip(a, b, strict=True)]
+    either = [np.concatenate(both) for both in zip(fed, taken, strict=True)]
+    n_documents = len(n_chars)
+    own = _covered(*either, n_documents) - _covered(*taken, n_documents)
+    is_ordered = np.bincount(either[0], minlength=n_documents) > 0
+    return np.where(is_ordered, _share(own, n_chars), np.nan)
+
+
 def distributions_of(pairs: PairColumns, has_passages: bool = True) -> dict[str, Any]:
     """Return the counts of pairs by similarity, coverage and longest passage, each with the edges of its bins."""
     coverage = np.nan_to_num(pairs.coverage, nan=0.0)

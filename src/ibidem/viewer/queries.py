@@ -17,7 +17,7 @@ from ibidem.viewer.rows import COVERAGE, DAYS, JUDGED_PAIRS, UNIT
 
 VERDICTS = ("confirmed", "rejected", "unsure")
 MOST_ROWS = 500
-_MOST_TERMS = 8
+_MOST_TERMS = 16
 _ROUNDING = 0.5  # a limit of 0.9 includes what is 0.9 as far as it is stored
 
 Condition = tuple[str, list[Any]]
@@ -300,7 +300,10 @@ def terms_of(search: str | None) -> list[str]:
     """Return the search terms; words in quotation marks form one term."""
     parts = (search or "").replace("\0", " ").split('"')
     terms = [term for k, part in enumerate(parts) for term in ([part.strip()] if k % 2 else part.split()) if term]
-    return terms[:_MOST_TERMS]
+    terms = list(dict.fromkeys(terms))
+    if len(terms) > _MOST_TERMS:
+        raise ValueError(f"search for at most {_MOST_TERMS} words; put a longer text in quotation marks")
+    return terms
 
 
 def _like(term: str) -> str:

@@ -25,6 +25,7 @@ from ibidem.viewer.document_pairs import (
     Shares,
     days_between,
     distributions_of,
+    earliest_shares,
     own_chars,
     pair_up,
 )
@@ -99,6 +100,9 @@ class _Builder:
             n_places = np.append(np.diff(found[1].first), 2)[found[2]]  # the last one is for passages without a family
             self._add_pairs(pairs, pairs.interest_of(own_chars(passages, pairs, n_places)))
             self._add_families(passages, pairs, *found)
+            shares = earliest_shares(passages, np.array(self.documents.n_chars, np.int64)).tolist()
+            rows = ((share, number) for number, share in enumerate(shares))
+            self.connection.executemany("UPDATE documents SET first_share = ? WHERE number = ?", rows)
         return pairs
 
     def _pairs(self) -> tuple[PassageColumns | None, PairColumns]:

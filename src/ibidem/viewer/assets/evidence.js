@@ -55,18 +55,35 @@
         },
       ],
     }));
-    return { sides: [], rows, places: variants.flatMap((variant) => variant.members) };
+    const places = variants.flatMap((variant) => variant.members);
+    places.sort((one, other) => String(one.time || "9999").localeCompare(String(other.time || "9999")));
+    const { n_places: nPlaces } = context.family.family;
+    return { title: `One text in ${many(nPlaces, "place")}, ${many(variants.length, "wording")}`, sides: [], rows, places };
   }
 
-  // A story card has the words and the places in order.
+  // One wording of a story card: its pieces of one kind are those that the other wording does not have.
+  function wording(pieces, kind) {
+    let at = 0;
+    const changes = [];
+    const own = pieces.filter((piece) => piece.is === "same" || piece.is === kind);
+    for (const piece of own) {
+      const end = at + [...piece.text].length;
+      if (piece.is === kind) changes.push([at, end]);
+      at = end;
+    }
+    return { text: own.map((piece) => piece.text).join(""), changes };
+  }
+
+  // A story card has the words, how they changed, and the outlets in order.
   function ofStory(context) {
     const { story } = context;
-    const places = (story.places || story.steps || []).map((each) => ({ ...each, ...(each.side || each.document_summary || {}) }));
-    const text = (story.words || []).filter((piece) => piece.is !== "added").map((piece) => piece.text).join("") || context.words();
+    const edited = wording(story.words, "added");
+    const changed = { ...edited, place: `the wording that differs most: ${many(story.n_changed, "word")} changed` };
+    const cells = [{ ...wording(story.words, "removed"), place: "the first wording" }, ...(story.n_changed ? [changed] : [])];
     return {
       sides: [],
-      rows: [{ says: story.story ? many(story.story.n_places, "place") : "", cells: [{ text, changes: [], place: "" }] }],
-      places: places.filter((one) => one.id || one.group || one.title),
+      rows: [{ says: `in ${many(story.story.n_places, "place")}`, cells }],
+      places: story.steps,
     };
   }
 

@@ -71,6 +71,13 @@
     ];
   }
 
+  const placeList = (evidence) =>
+    h(
+      "ol",
+      null,
+      evidence.places.map((one) => h("li", null, h("bdi", null, [one.group, ibidem.named(one), one.time && ibidem.time(one.time)].filter(Boolean).join(" · ")))),
+    );
+
   function content(evidence) {
     const { CAUTION, WHY, made } = ibidem.evidence;
     const told = [
@@ -86,8 +93,9 @@
       evidence.about && h("p", null, evidence.about),
       sides(evidence),
       told.length > 0 && facts(told),
+      evidence.kind === "story" && evidence.places.length > 0 && [h("h2", null, "Where it appears"), placeList(evidence)],
       evidence.table && [h("h2", null, evidence.table.label), evidence.table.element()],
-      h("h2", null, evidence.kind === "family" ? "Wordings" : "Passages"),
+      h("h2", null, evidence.kind === "family" ? "Wordings" : evidence.kind === "story" ? "Its words" : "Passages"),
       passages(evidence),
       evidence.text && [h("h2", null, "The whole text"), evidence.text()],
       h("h2", null, "How this was made"),

@@ -73,12 +73,14 @@
     const isTurned = RIGHT_TO_LEFT.test(text.slice(0, 200));
     lines.forEach((line, row) => {
       const top = y + row * step;
-      const whole = line.map((token) => token.text).join("");
+      const whole = line.map((token) => token.text).join("").trimEnd();
       if (isTurned) {
         place.append(words(x + width, top, size, INK, SERIF, whole, { direction: "rtl", "text-anchor": "start" }));
         return;
       }
       let at = x;
+      const last = line[line.length - 1];
+      if (last) last.text = last.text.trimEnd();
       for (const token of line) {
         const room = widthOf(token.text, font);
         if (isMarked && token.text !== "…") {
