@@ -24,7 +24,8 @@ _MOST_FAMILIES = 200
 _MOST_MEMBERS = 50
 _MOST_STORIES, _MOST_FOLDED = 60, 20
 _MOST_BYTES = 8_000_000  # of data in the written page; scripts and styles add about a million
-_MOST_REFUSED = 100  # pairs that do not fit before the page counts as full
+_MOST_REFUSED = 500  # pairs that do not fit before the page counts as full
+_LEAST_PAIR_BYTES = 2_000
 _WRITTEN_SHARE = 4 / 3  # base64: four characters for three compressed bytes
 # Longer texts are shown only around their passages: one book must not crowd out a thousand articles.
 _MOST_WHOLE_CHARS = 20_000
@@ -79,8 +80,13 @@ class _Room:
     """The space left in the page, measured by compressing each piece after the ones before it."""
 
     def __init__(self) -> None:
-        self._compressor = zlib.compressobj(1)
+        self._compressor = zlib.compressobj(6)  # as the page is compressed
         self.taken = 0.0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no pair fits any more."""
+        return self.taken > _MOST_BYTES - _LEAST_PAIR_BYTES
 
     def take(self, value: Any) -> bool:
         """Return whether a value fits; if so, count it."""
@@ -109,7 +115,7 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     texts = {str(number): _text(store, number, spans.get(number, [])) for number in sorted(shown)}
     documents = [store.document_summary(number) for number in sorted(shown)]
     summary["shown"] = {"pairs": len(pairs), "documents": len(documents), "families": len(families)}
-    summary["left_out"] = [*_capped(summary), *summary["left_out"]]
+    summary["left_out"] = [*_capped(summary, max_pairs), *summary["left_out"]]
     return {
         "summary": {**summary, "has_index": False, "has_arrivals": False, "may_write": False},
         "front": store.front(),
@@ -176,10 +182,12 @@ def _pairs(
             own = {side: _shown_spans(entry["passages"], side) for side in "ab"}
             for side in "ab":
                 number = pair[side]["document"]
-                if number not in spans or (pair[side]["n_chars"] or 0) > _MOST_WHOLE_CHARS:
-                    text = _text(store, number, own[side])
+                known = spans.get(number, [])
+                new = own[side] if (pair[side]["n_chars"] or 0) > _MOST_WHOLE_CHARS else []
+                if number not in spans or (new := [span for span in new if not _is_inside(span, known)]):
+                    text = _text(store, number, new)
                     needed += [text, shades_in(shades(number), text["segments"]), store.document_summary(number)]
-            if not room.take(needed):
+            if n_refused > _MOST_REFUSED or not room.take(needed):
                 n_refused += 1  # others may be smaller
                 continue
             for side in "ab":
@@ -190,7 +198,7 @@ def _pairs(
             wanted = []
             continue
         cursor = page["next"]
-        if cursor is None or n_refused > _MOST_REFUSED:
+        if cursor is None or n_refused > _MOST_REFUSED or room.is_full:
             break
     order = {number: n for n, number in enumerate(store.by_interest([pair["pair"] for pair in pairs]))}
     return sorted(pairs, key=lambda pair: order[pair["pair"]]), passages, spans
@@ -212,16 +220,22 @@ def _shown_spans(passages: list[dict[str, Any]], side: str) -> list[tuple[int, i
     return spans
 
 
+def _is_inside(span: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
+    return any(start <= span[0] and span[1] <= end for start, end in spans)
+
+
 def _text(store: ViewStore, number: int, spans: list[tuple[int, int]]) -> dict[str, Any]:
     return store.texts.shown(number, segments_of(store.texts.whole(number), spans, _MOST_WHOLE_CHARS, _CONTEXT_CHARS))
 
 
-def _capped(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what the page leaves out of the results."""
+def _capped(summary: dict[str, Any], max_pairs: int) -> list[dict[str, Any]]:
+    """Return what the page leaves out of the results, and the limit that it keeps."""
     entries = []
+    most_of = {"pairs": max_pairs, "families": _MOST_FAMILIES}
     for name in ("pairs", "families"):
         n_all, n_shown = summary["totals"][name], summary["shown"][name]
         if n_shown < n_all:
-            why = f"this page shows the {n_shown:,} strongest of {n_all:,}, to keep it small; `ibidem serve` shows all"
+            most = f"{most_of[name]:,} {name} and {_MOST_BYTES // 1_000_000} MB of data"
+            why = f"this page shows {n_shown:,} of {n_all:,}, the strongest that fit into {most}; `ibidem serve` shows all"
             entries.append({"what": f"further {name}", "why": why, "count": n_all - n_shown})
     return entries

@@ -20,7 +20,6 @@
       "section",
       null,
       h("h2", null, "What this report does not include"),
-      summary.limits && h("p", null, `A report contains at most ${many(summary.limits.pairs, "pair")} and ${ibidem.bytes(summary.limits.bytes)} of data. `, "`ibidem serve` shows everything."),
       h(
         "ul",
         null,
