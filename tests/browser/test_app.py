@@ -115,7 +115,7 @@ def test_a_file_is_checked(open_page: Open, app: str, tmp_path: Path) -> None:
     with open_page(f"{app}#check", own=app, offline=False) as page:
         page.set_input_files("input[type=file]", str(path))
         page.wait_for_selector("#checked-title")
-        assert "Part of this text" in page.inner_text("#checked-title")
+        assert "Nearly all of this text" in page.inner_text("#checked-title")
         assert "harbour-news" in page.inner_text(".sources")
 
 
