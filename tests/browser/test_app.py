@@ -91,7 +91,7 @@ def test_a_pasted_text_is_checked_and_added(open_page: Open, app: str) -> None:
         page.wait_for_selector("#checked-title")
         assert page.inner_text("#checked-title") == "Part of this text is already in the index."
         assert "harbour-news" in page.inner_text(".sources")
-        marked = "".join(part.inner_text() for part in page.query_selector_all("[data-in='1']"))
+        marked = "".join(part.inner_text() for part in page.query_selector_all(".panes section:nth-of-type(1) [data-in='1']"))
         assert marked == KNOWN
         page.fill("#new-id", f"added-{time.time_ns()}")
         page.click("text=Add to the index")

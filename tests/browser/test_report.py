@@ -239,22 +239,24 @@ def test_passages_are_stepped_through_and_linked(open_page: Open, example_report
     with open_page(f"{example_report}#pairs?sort=n_passages") as page:
         page.click(".pairs tbody tr:first-child td.figure")
         page.wait_for_selector(".panes .text")
-        page.keyboard.press("n")
+        page.click(".panes section:nth-of-type(1) button[data-passage='1']")
         wait_until(page, "location.hash.includes('passage=1')")
         page.keyboard.press("n")
         wait_until(page, "location.hash.includes('passage=2')")
-        assert len(page.query_selector_all(".panes button.number.chosen[data-passage='2']")) == 2
+        for side in (1, 2):
+            chosen = page.query_selector_all(f".panes section:nth-of-type({side}) mark.chosen")
+            assert {mark.get_attribute("data-in") for mark in chosen} == {"2"}
         page.keyboard.press("p")
         wait_until(page, "location.hash.includes('passage=1')")
-        page.click(".panes section:nth-child(2) [data-in='2']")
+        page.click(".panes section:nth-of-type(2) mark[data-in='2']")
         wait_until(page, "location.hash.includes('passage=2')")
 
 
 def test_a_link_to_a_passage_shows_it_on_both_sides(open_page: Open, example_report: str) -> None:
     with open_page(f"{example_report}#pair=10&passage=1") as page:
         for side in (1, 2):
-            place = page.query_selector(f".panes section:nth-child({side}) button.number.chosen")
-            pane = page.query_selector(f".panes section:nth-child({side}) .text")
+            place = page.query_selector(f".panes section:nth-of-type({side}) mark.chosen")
+            pane = page.query_selector(f".panes section:nth-of-type({side}) .text")
             assert place is not None
             inside = "(e, p) => { const a = e.getBoundingClientRect(), b = p.getBoundingClientRect(); return a.top >= b.top - 1 && a.bottom <= b.bottom + 1; }"  # noqa: E501
             assert page.evaluate(f"([e, p]) => ({inside})(e, p)", [place, pane])
@@ -273,13 +275,14 @@ def test_sides_are_swapped(open_page: Open, example_report: str) -> None:
         wait_until(page, "!location.hash.includes('swap=1')")
 
 
-def test_changed_words_are_underlined(open_page: Open, example_report: str) -> None:
+def test_changed_words_are_not_marked_by_colour_alone(open_page: Open, example_report: str) -> None:
     with open_page(f"{example_report}#pairs?kind=near") as page:
         page.click(".pairs tbody tr:first-child td.figure")
         page.wait_for_selector(".panes .text")
-        changed = page.query_selector(".panes del, .panes ins")
-        assert changed is not None
-        assert "underline" in page.evaluate("e => getComputedStyle(e).textDecorationLine", changed)
+        for tag, line in (("del", "line-through"), ("ins", "underline"), ("mark.edited", "underline")):
+            changed = page.query_selector(f".panes {tag}")
+            assert changed is not None
+            assert line in page.evaluate("e => getComputedStyle(e).textDecorationLine", changed)
 
 
 def test_marked_text_is_the_text_of_the_passage(open_page: Open, tmp_path: Path) -> None:
@@ -294,7 +297,7 @@ def test_marked_text_is_the_text_of_the_passage(open_page: Open, tmp_path: Path)
     ibidem.find(documents).to_html(tmp_path / "report.html")
     with open_page((tmp_path / "report.html").as_uri() + "#pair=0") as page:
         for side in (1, 2):
-            marked = "".join(texts(page, f".panes section:nth-child({side}) [data-in='1']"))
+            marked = "".join(texts(page, f".panes section:nth-of-type({side}) [data-in='1']"))
             assert marked.replace("\n", " ").strip() == shared
 
 
@@ -386,7 +389,7 @@ def test_duplicates_are_told_without_passages(open_page: Open, tmp_path: Path) -
         assert not {"Longest", "Passages"} & set(texts(page, ".pairs th"))
         page.click(".pairs tbody tr a")
         page.wait_for_selector(".panes")
-        assert "Similarity" in page.inner_text(".compare-head")
+        assert "Similarity" in page.inner_text(".below")
         assert "0 passages" not in page.inner_text("main")
 
 

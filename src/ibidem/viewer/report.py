@@ -177,7 +177,11 @@ def _pairs(
                 continue
             details = store.pair(pair["pair"], with_texts=False, most_passages=_MOST_PASSAGES)
             assert details is not None
-            entry = {name: details[name] for name in ("passages", "n_passages", "stretches")}
+            entry = {name: details[name] for name in ("n_passages", "stretches")}
+            # Stretches say which words differ.
+            entry["passages"] = [
+                {k: v for k, v in p.items() if k not in ("a_changes", "b_changes")} for p in details["passages"]
+            ]
             needed: list[Any] = [pair, entry]
             own = {side: _shown_spans(entry["passages"], side) for side in "ab"}
             for side in "ab":
@@ -205,10 +209,10 @@ def _pairs(
 
 
 def _shown_spans(passages: list[dict[str, Any]], side: str) -> list[tuple[int, int]]:
-    """Return the parts of a long text shown for one pair."""
+    """Return the parts of a long text shown for one pair, the longest passages first."""
     spans: list[tuple[int, int]] = []
     n_chars = 0
-    for passage in passages:
+    for passage in sorted(passages, key=lambda passage: passage["a_start"] - passage["a_end"]):
         start, end = passage[f"{side}_start"], passage[f"{side}_end"]
         if end - start > _PASSAGE_HEAD_CHARS + _PASSAGE_TAIL_CHARS:
             spans += [(start, start + _PASSAGE_HEAD_CHARS), (end - _PASSAGE_TAIL_CHARS, end)]

@@ -58,7 +58,7 @@
           changes.push([edit[at], edit[at + 1], edit]);
           next += 1;
         }
-        return { id: part, start, end, changes };
+        return { id: part, start, end, weight: sizeOf(stretch), changes };
       });
     });
   }
@@ -119,5 +119,11 @@
   // Whether a part is in both texts, so that a ribbon can join it.
   const isJoined = ({ look, left, right }) => look !== "rewritten" && left[0] < left[1] && right[0] < right[1];
 
-  Object.assign(ibidem, { alignment: { isJoined, aligned, largest, covered, spansOf, inOrder, following } });
+  // Whether the same place is in several stretches, as in texts that repeat themselves.
+  const isRepetitive = (stretches) => {
+    const sum = (side) => stretches.reduce((total, one) => total + length(one[side]), 0);
+    return ["left", "right"].some((side) => sum(side) > 1.02 * covered(stretches, side));
+  };
+
+  Object.assign(ibidem, { alignment: { isRepetitive, isJoined, aligned, largest, covered, spansOf, inOrder, following } });
 })(window.ibidem);

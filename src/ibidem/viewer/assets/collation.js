@@ -17,6 +17,7 @@
   ];
   const MOST_NAMED = 4;
 
+  const shortened = (name_) => (name_.length > 40 ? `${name_.slice(0, 40)}…` : name_);
   const timeOf = (member) => (member.time ? new Date(member.time).getTime() : null);
   const earliest = (variant) =>
     variant.members.reduce((least, member) => {
@@ -68,7 +69,7 @@
     const groups = [...new Set(variant.members.map((member) => member.group || ibidem.named(member)))];
     const more = groups.length - MOST_NAMED;
     return [
-      groups.slice(0, MOST_NAMED).map((each, at) => [at ? ", " : "", h("bdi", null, each)]),
+      groups.slice(0, MOST_NAMED).map((each, at) => [at ? ", " : "", h("bdi", { title: each }, shortened(each))]),
       more > 0 && ` and ${number(more)} more`,
     ];
   };
@@ -95,7 +96,7 @@
         h(
           "dl",
           null,
-          h("dt", { lang: "", dir: "auto" }, lemma ? h("del", null, lemma) : h("span", { class: "own" }, "nothing")),
+          h("dt", { lang: "", dir: "auto" }, lemma ? h("span", { class: "lemma" }, lemma) : h("span", { class: "own" }, "nothing")),
           h("dd", null, witnesses(variants, same)),
           place.readings.map(({ words, wordings }) => [
             h("dt", { lang: "", dir: "auto" }, words ? h("ins", null, words) : h("span", { class: "own" }, "left out")),
@@ -104,7 +105,7 @@
         ),
       );
     });
-    const list = h("ol", { class: "readings", tabindex: "0", role: "region", "aria-label": "Readings" }, rows);
+    const list = h("div", { class: "readings", tabindex: "0", role: "region", "aria-label": "Readings" }, h("ol", null, rows));
     let before = null;
     const choose = (at) => {
       if (before !== null) rows[before].classList.remove("chosen");
@@ -116,16 +117,25 @@
       "div",
       { class: "text base", lang: "", dir: "auto" },
       withPlaces(variants[0].text, places, (at, words) =>
+        // Not a button: browsers do not break its words over lines.
         h(
-          "button",
+          "span",
           {
-            type: "button",
+            role: "button",
+            tabindex: "0",
             class: "variation",
-            on: { click: () => choose(at) },
-            "aria-label": `${words || "nothing"}: place ${at + 1}, ${many(places[at].readings.length, "other reading")}`,
+            on: {
+              click: () => choose(at),
+              keydown: (event) => {
+                if (event.key !== "Enter" && event.key !== " ") return;
+                event.preventDefault();
+                choose(at);
+              },
+            },
           },
           words || "‸",
-          h("sup", { "aria-hidden": "true" }, String(at + 1)),
+          h("sup", null, String(at + 1)),
+          ibidem.hidden(` ${many(places[at].readings.length, "other reading")}`),
         ),
       ),
     );

@@ -46,11 +46,9 @@
     const decorate = (piece, words) => {
       if (!piece.span) return [h("span", { class: "boilerplate" }, words)];
       const nodes = [];
-      for (const { id: part } of piece.all) {
-        if (isNumbered && !begun.has(part.stretch)) nodes.push(number(part.stretch));
-        begun.add(part.stretch);
-      }
       const part = piece.span.id;
+      if (isNumbered && !begun.has(part.stretch)) nodes.push(number(part.stretch));
+      begun.add(part.stretch);
       const edit = piece.change;
       if (isInline && edit && !told.has(edit) && edit[theirs] < edit[theirs + 1]) {
         nodes.push(changedWords(otherWay, theirWords(edit), null), " ");

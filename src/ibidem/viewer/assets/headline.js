@@ -6,6 +6,8 @@
   const WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
   const inWords = (count, noun) => (count < WORDS.length ? `${WORDS[count]} ${noun}${count === 1 ? "" : "s"}` : many(count, noun));
 
+  const MAX_NAME = 60;
+
   // The time between two moments, spelt out.
   function delay(days) {
     const minutes = days * 24 * 60;
@@ -19,8 +21,10 @@
   // What changed in the shared text, or that nothing did; nothing is said if it is not known.
   function changes(stretches, earlier) {
     if (!stretches.length || stretches.some((stretch) => stretch.is_compared === false)) return "";
+    const { isRepetitive } = ibidem.alignment;
     const parts = stretches.flatMap((stretch) => stretch.parts).filter(({ look }) => look !== "same");
     if (!parts.length) return stretches.every((stretch) => stretch.kind === "exact") ? ", word for word" : "";
+    if (isRepetitive(stretches)) return ", with changes"; // sentences would be counted more than once
     const [isGone, isNew] = ["right", "left"].map((side) => (part) => part[side][0] === part[side][1]);
     const isLost = earlier === "right" ? isNew : isGone;
     const counts = { rewritten: 0, edited: 0, removed: 0, added: 0 };
@@ -42,7 +46,8 @@
     return stretches.length === 1 ? "a passage of " : `${inWords(stretches.length, "passage")} of `;
   }
 
-  const quoted = (text) => h("bdi", null, ibidem.named(text));
+  const shortened = (name) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
+  const quoted = (text) => h("bdi", { class: "name", title: ibidem.named(text) }, `“${shortened(ibidem.named(text))}”`);
 
   // `earlier`: "left", "right" or null. `days`: between them, or null. Returns nodes.
   function headline({ left, right, earlier, days, shares, stretches, similarity }) {

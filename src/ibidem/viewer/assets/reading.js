@@ -131,7 +131,9 @@
     open(passage) {
       const wanted = this.stretches.find((stretch) => (stretch.passages || []).includes(passage));
       this.measure();
-      this.choose(wanted || ibidem.alignment.largest(this.stretches), null, !wanted);
+      const isShown = (stretch) => this.columns.every((column) => stretch.parts.some((part) => column.places(part)));
+      const shown = this.stretches.filter(isShown); // of a long text, some may be left out
+      this.choose(wanted || ibidem.alignment.largest(shown.length ? shown : this.stretches), null, !wanted);
       this.columns.forEach((column, at) => column.element.addEventListener("scroll", () => this.scrolled(at), { passive: true }));
       this.watcher = new ResizeObserver(() => this.again());
       this.watcher.observe(this.panes);
@@ -141,14 +143,41 @@
     }
 
     again() {
+      if (this.panes.offsetWidth + this.panes.offsetHeight === this.size) return;
       this.measure();
+      this.follow();
       this.show(null);
     }
 
+    // Measures where everything is, and which place of one column belongs to which of the other.
     measure() {
-      if (this.isNarrow.matches) this.makeSingle();
-      else this.ribbons.measure();
-      this.follow();
+      this.size = this.panes.offsetWidth + this.panes.offsetHeight;
+      if (this.isNarrow.matches) {
+        this.makeSingle();
+        return;
+      }
+      this.ribbons.measure();
+      this.items = this.ribbons.ties
+        .map((tie) => ({ left: tie.left[0], right: tie.right[0], weight: tie.left[1] - tie.left[0] + 1, tie }))
+        .sort((one, other) => one.left - other.left || one.right - other.right);
+      this.ends = this.columns.map((column) => column.element.scrollHeight);
+      const main = ibidem.alignment.inOrder(this.items, null);
+      this.main = new Set(main.map(({ tie }) => tie.part));
+      this.across = this.routes(main);
+      const { following } = ibidem.alignment;
+      const known = SIDES.map((side, at) => {
+        const pairs = this.ribbons.ties.flatMap((tie) => [0, 1].map((end) => [tie[side][end], tie.part[side][end]]));
+        pairs.sort((one, other) => one[0] - other[0]);
+        return [[0, 0], ...pairs, [this.ends[at], this.texts[at].n_chars || 0]];
+      });
+      this.characterAt = known.map(following);
+      this.heightOf = known.map((pairs) => following(pairs.map(([height, character]) => [character, height])));
+    }
+
+    routes(items) {
+      const pairs = [[0, 0], ...items.flatMap(({ tie }) => [0, 1].map((end) => [tie.left[end], tie.right[end]])), this.ends];
+      const { following } = ibidem.alignment;
+      return [following(pairs), following(pairs.map(([left, right]) => [right, left]))];
     }
 
     // On a phone: the later text, with the words of the earlier one where they differ.
@@ -161,36 +190,25 @@
       this.inline.show(this.current);
     }
 
-    // Ties the columns together, so that the way leads past the chosen passage.
+    // Where the chosen passage was moved, the columns follow it as long as the reader is near.
     follow() {
-      const items = this.ribbons.ties.map((tie) => ({
-        left: tie.left[0],
-        right: tie.right[0],
-        weight: tie.left[1] - tie.left[0] + 1,
-        tie,
-      }));
-      items.sort((one, other) => one.left - other.left || one.right - other.right);
-      const kept = items.find(({ tie }) => this.current && tie.part.stretch === this.current);
-      const way = ibidem.alignment.inOrder(items, kept);
-      const ends = this.columns.map((column) => column.element.scrollHeight);
-      const pairs = [[0, 0], ...way.flatMap(({ tie }) => [0, 1].map((end) => [tie.left[end], tie.right[end]])), ends];
-      this.across = [ibidem.alignment.following(pairs), ibidem.alignment.following(pairs.map(([l, r]) => [r, l]))];
-      this.places = SIDES.map((side, at) => {
-        const ties = [...this.ribbons.ties].sort((one, other) => one[side][0] - other[side][0]);
-        const known = ties.flatMap((tie) => [0, 1].map((end) => [tie[side][end], tie.part[side][end]]));
-        return [[0, 0], ...known, [ends[at], this.texts[at].n_chars || 0]];
-      });
+      const moved = (this.items || []).find(({ tie }) => tie.part.stretch === this.current);
+      const isMoved = moved && !this.current.parts.some((part) => this.main.has(part));
+      this.near = isMoved ? { tie: moved.tie, across: this.routes(ibidem.alignment.inOrder(this.items, moved)) } : null;
     }
 
     // Keeps the other column at the same words; a column that was moved from here moves nothing.
     scrolled(at) {
       const { element } = this.columns[at];
+      if (!this.across) return;
       if (this.expected[at] !== null && Math.abs(element.scrollTop - this.expected[at]) < 2) {
         this.expected[at] = null;
       } else {
         const other = this.columns[1 - at].element;
-        const focus = element.clientHeight * FOCUS;
-        this.move(1 - at, this.across[at](element.scrollTop + focus) - other.clientHeight * FOCUS);
+        const eye = element.scrollTop + element.clientHeight * FOCUS;
+        const isNear = this.near && Math.abs(this.near.tie[SIDES[at]][0] - eye) < element.clientHeight;
+        const { across } = isNear ? this.near : this;
+        this.move(1 - at, across[at](eye) - other.clientHeight * FOCUS);
       }
       this.draw();
     }
@@ -206,11 +224,10 @@
       if (this.frame) return;
       this.frame = requestAnimationFrame(() => {
         this.frame = 0;
-        this.ribbons.draw(this.current);
-        const seen = this.columns.map(({ element }, at) =>
-          [element.scrollTop, element.scrollTop + element.clientHeight].map(ibidem.alignment.following(this.places[at])),
-        );
-        if (this.dots) this.dots.draw(this.current, this.isNarrow.matches ? null : seen);
+        const isNarrow = this.isNarrow.matches;
+        if (!isNarrow) this.ribbons.draw(this.current, this.main);
+        const seenIn = ({ element }, at) => [element.scrollTop, element.scrollTop + element.clientHeight].map(this.characterAt[at]);
+        if (this.dots) this.dots.draw(this.current, isNarrow ? null : this.columns.map(seenIn));
       });
     }
 
@@ -250,8 +267,7 @@
     // Goes to places in both texts, in characters.
     go(places) {
       places.forEach((place, at) => {
-        const heightOf = ibidem.alignment.following(this.places[at].map(([height, character]) => [character, height]));
-        this.move(at, heightOf(place) - this.columns[at].element.clientHeight * FOCUS);
+        if (this.heightOf) this.move(at, this.heightOf[at](place) - this.columns[at].element.clientHeight * FOCUS);
       });
       this.draw();
     }

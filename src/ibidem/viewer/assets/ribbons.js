@@ -4,21 +4,29 @@
 
   const { svg } = ibidem;
 
-  // The top and bottom of a part in its column, counted from the beginning of the text.
-  function extent(column, part) {
-    const places = column.places(part);
-    if (!places) return null;
-    const box = column.element.getBoundingClientRect();
-    const origin = column.element.scrollTop - box.top;
-    const first = places[0].getClientRects();
-    const last = places[1].getClientRects();
-    if (!first.length || !last.length) return null;
-    return [first[0].top + origin, last[last.length - 1].bottom + origin];
+  // Returns a function that gives the top and bottom of a part in its column, counted from the beginning of the text. Each
+  // element is measured once: where texts repeat themselves, it is in many parts.
+  function measured(column) {
+    const origin = column.element.scrollTop - column.element.getBoundingClientRect().top;
+    const known = new Map();
+    const extent = (element) => {
+      let found = known.get(element);
+      if (found === undefined) {
+        const boxes = element.getClientRects();
+        found = boxes.length ? [boxes[0].top + origin, boxes[boxes.length - 1].bottom + origin] : null;
+        known.set(element, found);
+      }
+      return found;
+    };
+    return (part) => {
+      const places = column.places(part);
+      const [first, last] = places ? places.map(extent) : [null, null];
+      return first && last ? [first[0], last[1]] : null;
+    };
   }
 
-  // Returns { element, measure(), draw(current), ties }: `ties` are { part, left: [top, bottom], right: [top, bottom] }.
+  // Returns { element, measure(), draw(current, main), ties }: `ties` are { part, left: [top, bottom], right: [top, bottom] }.
   function ribbons(columns, parts, choose) {
-    const [left, right] = columns;
     const element = svg("svg", { class: "ribbons", "aria-hidden": "true", focusable: "false" });
     parts.forEach((part, at) => {
       part.index = at;
@@ -27,12 +35,14 @@
 
     // All reading before any writing, so that the page is laid out once.
     function measure() {
+      const [inLeft, inRight] = columns.map(measured);
       made.ties = parts
-        .map((part) => ({ part, left: extent(left, part), right: extent(right, part) }))
+        .map((part) => ({ part, left: inLeft(part), right: inRight(part) }))
         .filter((tie) => tie.left && tie.right);
     }
 
-    function draw(current) {
+    // `main` are the parts that follow one another in both texts; others are drawn fainter, behind them.
+    function draw(current, main) {
       const box = element.getBoundingClientRect();
       if (!box.width) return;
       const tops = columns.map((column) => column.element.getBoundingClientRect().top - box.top - column.element.scrollTop);
@@ -45,19 +55,21 @@
         );
       };
       const paths = [];
+      const asides = [];
       for (const { part, left: l, right: r } of made.ties) {
         const [from, to] = [l.map((y) => y + tops[0]), r.map((y) => y + tops[1])];
         if (!isSeen(from) && !isSeen(to)) continue;
-        const classes = ["ribbon", part.look, part.stretch === current ? "chosen" : ""];
+        const rank = part.stretch === current ? "chosen" : main.has(part) ? "" : "aside";
+        const classes = ["ribbon", part.look, rank];
         const path = svg("path", {
           class: classes.filter(Boolean).join(" "),
           d: shape(from, to),
           "data-in": String(part.stretch.number),
           "data-part": String(part.index),
         });
-        paths.push(path);
+        (rank === "aside" ? asides : paths).push(path);
       }
-      element.replaceChildren(...paths);
+      element.replaceChildren(...asides, ...paths);
     }
 
     element.addEventListener("click", (event) => {

@@ -88,9 +88,8 @@
     return parts;
   }
 
-  // Returns the parts of a text that are marked, in reading order, without overlap. `spans` are { id, start, end, changes }; where
-  // they overlap, the one that begins last is shown, so that one inside another stays visible; `all` lists every id. `changes`
-  // are [start, end, details].
+  // Returns the parts of a text that are marked, in reading order, without overlap. `spans` are { id, start, end, weight,
+  // changes }; where they overlap, the heaviest is shown, and `all` lists every one. `changes` are [start, end, details].
   function piecesOf(spans, boilerplate) {
     const events = [];
     const changes = [];
@@ -125,7 +124,7 @@
         changed.set(span, { end, details });
       }
       if (!open.length && !nBoilerplate) continue;
-      const span = open[open.length - 1] || null;
+      const span = open.reduce((best, one) => (best && best.weight > one.weight ? best : one), null);
       const edit = span && changed.get(span);
       found.push({
         start,
