@@ -85,8 +85,16 @@ class FrontPage:
             "widest": self._widest(told),
             "picture": self._picture(),
         }
-        front["headline"] = headline_of(front, totals, self.verb, self.is_against)
+        front["headline"] = headline_of(front, {**totals, **self._compared()}, self.verb, self.is_against)
         return front
+
+    def _compared(self) -> dict[str, int]:
+        """Return how many documents were compared with a reference, and how many of them share text with it."""
+        if not self.is_against:
+            return {}
+        (n_documents,) = self.connection.execute("SELECT COUNT(*) FROM documents WHERE NOT is_reference").fetchone()
+        (n_reusing,) = self.connection.execute("SELECT COUNT(DISTINCT a) FROM pairs").fetchone()
+        return {"documents": n_documents, "reusing_documents": n_reusing}
 
     def _leaders(self, told: Numbers) -> list[dict[str, Any]]:
         """Return the groups in which most stories began."""

@@ -110,7 +110,8 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     stories, folded = (_stories(store, room, is_folded) for is_folded in (False, True))
     families = _families(store, room, [card["story"]["family"] for card in (*stories, *folded)])
     shades = lru_cache(maxsize=None)(store.texts.shades)  # a document may be in many pairs
-    pairs, passages, spans = _pairs(store, shades, max_pairs, room, _pairs_of(stories))
+    # A smaller number than usual is for the strongest pairs alone.
+    pairs, passages, spans = _pairs(store, shades, max_pairs, room, _pairs_of(stories) if max_pairs >= MOST_PAIRS else ())
     shown = {side["document"] for pair in pairs for side in (pair["a"], pair["b"])}
     texts = {str(number): _text(store, number, spans.get(number, [])) for number in sorted(shown)}
     documents = [store.document_summary(number) for number in sorted(shown)]

@@ -85,16 +85,17 @@ class ViewStore:
         """Return a page of story cards, or of texts that stay in one outlet and boilerplate."""
         return self._stories.page(cursor, limit, is_folded)
 
-    def distributions(self, query: PairQuery | None = None) -> dict[str, Any]:
-        """Return the distributions of similarity, coverage and longest passage over all pairs.
-
-        With a query, each counts the pairs that match it, whatever the cut-off of the distribution itself: so the bars above a
-        cut-off are the pairs in the list.
-        """
+    def distributions(self) -> dict[str, Any]:
+        """Return the distributions of similarity, coverage and longest passage over all pairs."""
         distributions: dict[str, Any] = self._meta["distributions"]
-        if query is None or not query.conditions():
-            return distributions
-        return counted_again(distributions, query, self._rows)
+        return distributions
+
+    def distributions_of(self, query: PairQuery) -> dict[str, Any]:
+        """Return the same for the pairs that match a query, whatever the cut-off of the distribution itself.
+
+        So the bars above a cut-off are the pairs in the list.
+        """
+        return counted_again(self.distributions(), query, self._rows) if query.conditions() else self.distributions()
 
     def pairs(self, query: PairQuery) -> dict[str, Any]:
         """Return a page of pairs, each with the first words of its largest passage."""
@@ -129,7 +130,11 @@ class ViewStore:
     def pair_summary(self, number: int) -> dict[str, Any] | None:
         """Return one pair."""
         row = self._one(f"{PAIRS} WHERE p.number = ?", [number])
-        return None if row is None else pair_of(row)
+        if row is None:
+            return None
+        pair = pair_of(row)
+        add_snippets([pair], self._rows, self.texts)
+        return pair
 
     def pair(self, number: int, with_texts: bool = True, most_passages: int = MOST_PASSAGES) -> dict[str, Any] | None:
         """Return one pair with its passages and both texts."""

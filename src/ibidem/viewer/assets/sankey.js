@@ -45,13 +45,13 @@
   }
 
   // As much of a name as fits into so many pixels; letters of East Asian scripts are twice as wide.
-  function fitting(name, room) {
+  function fitting(name, room, size) {
     let used = 0;
     let at = 0;
     const letters = Array.from(name);
     while (at < letters.length) {
       used += /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uff00-\uff60]/u.test(letters[at]) ? 13.5 : /[A-Z+@%mw]/.test(letters[at]) ? 9.4 : 7;
-      if (used > room - 8) break;
+      if (used * size > (room - 6) * 13) break;
       at += 1;
     }
     return at === letters.length ? name : `${letters.slice(0, at).join("").trimEnd()}…`;
@@ -84,7 +84,7 @@
     const [a, b] = [placed(left, sizesLeft, scale), placed(right, sizesRight, scale)];
     const height = Math.max(heightOf(a), heightOf(b));
     const shift = [a, b].map((ends) => (height - heightOf(ends)) / 2);
-    const label = Math.min(picture.is_directed ? 170 : 240, width * (picture.is_directed ? 0.3 : 0.36));
+    const label = Math.min(picture.is_directed ? 170 : 240, width * (picture.is_directed ? 0.32 : 0.36));
     const labelRight = Math.min(190, width * 0.32);
     const [x0, x1] = [label + 6 + BAR, width - labelRight - 6 - BAR];
     const bands = [...links]
@@ -128,7 +128,7 @@
             "text-anchor": isLeft ? "end" : "start",
             class: "end-name",
           },
-          fitting(end.name, room),
+          fitting(end.name, room, width < 500 ? 11.5 : 13),
           svg("title", null, end.name),
         );
         const address = isLeft && end.family && open(null, end, null);

@@ -70,7 +70,10 @@ def result_routes(served: Served) -> APIRouter:
 
         Each distribution counts the pairs that match the filters, whatever its own cut-off.
         """
-        return answer(lambda: views.distributions(PairQuery(**parameters.given())))
+        given = {name: value for name, value in parameters.given().items() if value is not None}
+        if not given:
+            return JsonAnswer(views.distributions())
+        return answer(lambda: views.distributions_of(PairQuery(**given)))
 
     @routes.get("/pairs", response_model=shapes.PairPage)
     def pairs(parameters: Annotated[PairParameters, Query()]) -> JsonAnswer:

@@ -175,10 +175,14 @@ class IndexViews:
         """Return no stories."""
         return _NO_ITEMS
 
-    def distributions(self, query: Any = None) -> dict[str, Any]:
+    def distributions(self) -> dict[str, Any]:
         """Return distributions of nothing."""
         nothing = {"edges": [0.0, 1.0], "counts": [0]}
         return {"similarity": nothing, "coverage": nothing, "longest": nothing}
+
+    def distributions_of(self, query: Any) -> dict[str, Any]:
+        """Return distributions of nothing."""
+        return self.distributions()
 
     def pairs(self, query: Any) -> dict[str, Any]:
         """Return no pairs."""
