@@ -59,7 +59,8 @@
       // Where the axes are in the place, in pixels.
       area() {
         const [left] = view.origin();
-        return { left, width: view.width() };
+        const padding = view.padding();
+        return { left: left + (padding.left ?? padding), width: view.width() };
       },
       change(rows) {
         Object.entries(rows).forEach(([key, values]) => view.data(key, values));
