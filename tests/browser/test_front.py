@@ -197,7 +197,7 @@ def test_what_is_folded_away_has_an_address(open_page: Open, example_report: str
 
 def test_a_band_leads_to_its_pairs(open_page: Open, example_report: str) -> None:
     with open_page(example_report) as page:
-        page.evaluate("document.querySelector('.sankey a[href*=\"Northreach\"]').dispatchEvent(new MouseEvent('click'))")
+        page.evaluate("document.querySelector('.sankey [data-open*=\"Northreach\"]').dispatchEvent(new MouseEvent('click'))")
         wait_until(page, "location.hash.includes('group=Meridian')")
         page.wait_for_selector(".pairs tbody tr")
         assert all("Northreach Tribune" in row.inner_text() for row in page.query_selector_all(".pairs tbody tr"))

@@ -93,7 +93,7 @@
           { class: "zooming" },
           button("+", zoom(1.5), { "aria-label": "Zoom in" }),
           button("−", zoom(1 / 1.5), { "aria-label": "Zoom out" }),
-          button("Fit", () => this.fit(), { "aria-label": "Show all" }),
+          button("Fit", () => this.fit(), { title: "Show all" }),
         ),
       );
       const most = made.nodes.reduce((largest, node) => Math.max(largest, node.shared), 1);

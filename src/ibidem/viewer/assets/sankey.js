@@ -57,6 +57,16 @@
     return at === letters.length ? name : `${letters.slice(0, at).join("").trimEnd()}…`;
   }
 
+  // A click on a shape opens an address. Links inside of a picture would confuse screen readers, who are told what it shows.
+  function leading(shape, address) {
+    if (!address) return shape;
+    shape.dataset.open = address;
+    shape.addEventListener("click", () => {
+      location.hash = address;
+    });
+    return shape;
+  }
+
   const NOUNS = { groups: "outlet", folders: "folder", documents: "document" };
 
   // Says in words what the picture shows.
@@ -112,8 +122,7 @@
         { d: band(from, to, y0, y1, thick, x0, x1), class: `band ${nameOf(from)}`, "stroke-width": String(thick), fill: "none" },
         svg("title", null, says),
       );
-      const address = open(link, from, to);
-      return address ? svg("a", { href: address, tabindex: "-1" }, path) : path;
+      return leading(path, open(link, from, to));
     });
     const ends = (side, isLeft) =>
       side.map((end) => {
@@ -131,10 +140,9 @@
           fitting(end.name, room, width < 500 ? 11.5 : 13),
           svg("title", null, end.name),
         );
-        const address = isLeft && end.family && open(null, end, null);
         return [
           svg("rect", { x: String(x), y: String(y), width: String(BAR), height: String(end.height), class: `end ${nameOf(end)}` }),
-          address ? svg("a", { href: address, tabindex: "-1" }, text) : text,
+          leading(text, isLeft && end.family && open(null, end, null)),
         ];
       });
     return svg(
