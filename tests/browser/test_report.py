@@ -349,7 +349,7 @@ def test_the_page_can_be_used_by_tab_alone(open_page: Open, example_report: str)
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "main"
         seen = set()
-        for _ in range(90):  # links of stories come first
+        for _ in range(200):  # links of stories come first
             page.keyboard.press("Tab")
             seen.add(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
         assert {"cut-similarity", "cut-coverage", "cut-longest"} <= seen

@@ -110,7 +110,7 @@
       ibidem.actions.bar({
         kind: "story",
         title: () => card.title,
-        address: () => `#family=${family}`,
+        address: () => all || compare || "#overview",
         left: null,
         right: null,
         shares: [null, null],
