@@ -121,15 +121,19 @@ def _told(records: list[dict[str, Any]], passages: list[Plain]) -> list[dict[str
     pairs = expected_pairs(passages, [len(r["text"]) for r in records], times)
     of_passage, places = expected_families(passages, records)
     family_texts = [_longest(places_of_family, records) for places_of_family in places]
+    n_places = [len(places_of_family) for places_of_family in places]
     for number, pair in enumerate(pairs):
         sides = [records[pair["a"]], records[pair["b"]]]
         later = max((side["time"] for side in sides if "time" in side), default=None)
         coverage = max(pair["coverage_a"], pair["coverage_b"])
-        families = {of for of, p in zip(of_passage, passages, strict=True) if (p.a, p.b) == (pair["a"], pair["b"])}
+        own = [(of, p) for of, p in zip(of_passage, passages, strict=True) if (p.a, p.b) == (pair["a"], pair["b"])]
+        families = {of for of, _ in own}
+        # A passage whose text is in many places is divided among them.
+        lengths = [p.length * 2 / (n_places[of - 1] if of else 2) for of, p in own]
         pair |= {
             "number": number,
             "coverage": coverage,
-            "interest": math.log1p(pair["shared"]) * math.sqrt(coverage),
+            "interest": math.log1p(min(pair["shared"], sum(lengths))) * math.sqrt(coverage),
             "groups": {side["group"] for side in sides if "group" in side},
             "year": None if later is None else int(later[:4]),
             "ids": (sides[0]["id"], sides[1]["id"]),

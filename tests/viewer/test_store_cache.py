@@ -35,9 +35,9 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Every building of views from here on."""
     build, found = store_cache.build_views, []
 
-    def count(material: Any, path: Path, is_searched: bool) -> None:
+    def count(material: Any, path: Path, *options: Any) -> None:
         found.append(path)
-        build(material, path, is_searched)
+        build(material, path, *options)
 
     monkeypatch.setattr(store_cache, "build_views", count)
     return found
@@ -124,7 +124,7 @@ def test_a_file_that_is_no_database_is_made_anew(out: Path, content: bytes) -> N
 def test_nothing_half_made_is_left_when_building_fails(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = sorted(path.name for path in out.iterdir())
 
-    def fail(material: Any, path: Path, is_searched: bool) -> None:
+    def fail(material: Any, path: Path, *options: Any) -> None:
         path.write_bytes(b"half")
         raise InputError("the inputs are on fire", "Put it out.")
 

@@ -163,10 +163,10 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
     out = results(tmp_path)
     build, access = store_cache.build_views, os.access
 
-    def refuse(material: Any, path: Path, is_searched: bool) -> None:
+    def refuse(material: Any, path: Path, *options: Any) -> None:
         if path.parent == out:
             raise sqlite3.OperationalError("unable to open database file")
-        build(material, path, is_searched)
+        build(material, path, *options)
 
     monkeypatch.setattr(store_cache, "build_views", refuse)
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != out and access(path, mode))

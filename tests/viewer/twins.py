@@ -33,7 +33,7 @@ class Plain:
 
     @property
     def length(self) -> int:
-        return max(self.a_end - self.a_start, self.b_end - self.b_start)
+        return min(self.a_end - self.a_start, self.b_end - self.b_start)
 
     def span(self, side: str) -> tuple[int, int]:
         return (self.a_start, self.a_end) if side == "a" else (self.b_start, self.b_end)
@@ -68,7 +68,7 @@ def expected_pairs(passages: Sequence[Plain], n_chars: Sequence[int], times: Seq
                 "a": a,
                 "b": b,
                 "n_passages": len(own),
-                "shared": max(covered.values()),
+                "shared": min(covered.values()),
                 "longest": longest.length,
                 "kind": longest.kind,
                 "direction": longest.direction,
@@ -80,6 +80,18 @@ def expected_pairs(passages: Sequence[Plain], n_chars: Sequence[int], times: Seq
             }
         )
     return found
+
+
+def expected_first_share(document: int, passages: Sequence[Plain], n_chars: int) -> float | None:
+    """Return the share of a document that later ones have and earlier ones do not, character by character."""
+    later, earlier = [], []
+    for p in passages:
+        for side, own, way in (("a", p.a, 1), ("b", p.b, 2)):
+            if own == document and p.direction:
+                (later if p.direction == way else earlier).append(p.span(side))
+    if not later and not earlier:
+        return None
+    return len(characters(later) - characters(earlier)) / n_chars
 
 
 def expected_families(

@@ -119,6 +119,7 @@ def serve(
             f"ibidem serve needs {problem.name}, which is not installed", "Install it with: pip install 'ibidem[web]'"
         ) from None
     with loading_libraries():
+        from ibidem.cli.display import open_display
         from ibidem.cli.index_access import tell_of_compiling
         from ibidem.viewer.server.security import Access, is_local
         from ibidem.viewer.server.served import open_served, warm_up
@@ -128,35 +129,36 @@ def serve(
             f"--host {host} makes this server reachable for others; without --token anyone could read and change everything",
             "Set a token with --token WORD, or leave out --host.",
         )
-    with ExitStack() as stack, bind(host, port) as listening:
+    with bind(host, port) as listening, ExitStack() as stack:
         options: dict[str, Any] = {"index_path": index_folder, "documents": documents, "arrivals": arrivals}
         if not quiet:
             click.echo(f"ibidem: opening {folder}", err=True)
-        with open_served(folder, may_write=not read_only, **options) as served:
-            if not quiet:
-                for line in served.problems():
-                    click.echo(f"ibidem: {line}", err=True)
-            if served.index is not None:
-                tell_of_compiling("serve", quiet)
-                warm_up(served.index)
-            plain = address_of(listening)
-            address = plain + (f"?token={quote(token, safe='')}" if token else "")
-            server = make_server(served, Access(host, token, max_upload), verbose)
-            # Signals are how a server is meant to end: the answers under way are given, and that is all. It listens to them
-            # before it says that it serves; what it still loads after that would postpone the usual interruption for good.
-            leave_alone()
-            for number in SIGNALS:
-                if signal.getsignal(number) != signal.SIG_IGN:
-                    signal.signal(number, server.handle_exit)
-            if not quiet:
-                # A terminal is read by who started this; a file may be a log that others read.
-                shown = address if sys.stderr.isatty() else plain
-                how = "" if shown == address else "; open it with ?token= and the token"
-                click.echo(f"ibidem: serving {folder} at {shown}  (Ctrl-C to stop{how})", err=True)
-            if open_browser:
-                click.launch(stack.enter_context(page_that_leads_to(address)) if token else address)
-            speak("python")  # requests name settings as Python does
-            server.run([listening])
+        with open_display("auto", quiet) as display:
+            served = stack.enter_context(open_served(folder, may_write=not read_only, progress=display, **options))
+        if not quiet:
+            for line in served.problems():
+                click.echo(f"ibidem: {line}", err=True)
+        if served.index is not None:
+            tell_of_compiling("serve", quiet)
+            warm_up(served.index)
+        plain = address_of(listening)
+        address = plain + (f"?token={quote(token, safe='')}" if token else "")
+        server = make_server(served, Access(host, token, max_upload), verbose)
+        # Signals are how a server is meant to end: the answers under way are given, and that is all. It listens to them
+        # before it says that it serves; what it still loads after that would postpone the usual interruption for good.
+        leave_alone()
+        for number in SIGNALS:
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, server.handle_exit)
+        if not quiet:
+            # A terminal is read by who started this; a file may be a log that others read.
+            shown = address if sys.stderr.isatty() else plain
+            how = "" if shown == address else "; open it with ?token= and the token"
+            click.echo(f"ibidem: serving {folder} at {shown}  (Ctrl-C to stop{how})", err=True)
+        if open_browser:
+            click.launch(stack.enter_context(page_that_leads_to(address)) if token else address)
+        speak("python")  # requests name settings as Python does
+        server.run([listening])
 
 
 def _check_token(token: str | None) -> None:

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 import time
-import zlib
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,76 +14,63 @@ from typing import Any
 from ibidem.errors import ResourceError
 
 # A file with another number has an unknown format and is made again.
-SCHEMA = 4
+SCHEMA = 6
 # The format of the answers that pages and programs receive.
 ANSWER_SCHEMA = 1
 
+# Compact, as there may be many millions of pairs: shares are counted in billionths (see `rows.py`), what other columns imply is
+# not stored, and an order has an index only if pages begin with it. Others take one pass over the table.
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE groups (number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE documents (
   number INTEGER PRIMARY KEY, id TEXT NOT NULL, is_reference INTEGER NOT NULL, time INTEGER, "group" INTEGER, title TEXT,
   n_chars INTEGER, n_sentences INTEGER, reused_share REAL, first_share REAL, cluster INTEGER,
-  n_pairs INTEGER NOT NULL DEFAULT 0, name INTEGER NOT NULL DEFAULT 0, text BLOB
+  n_pairs INTEGER NOT NULL DEFAULT 0, name INTEGER NOT NULL DEFAULT 0, block INTEGER, first INTEGER, last INTEGER
 );
+CREATE TABLE blocks (number INTEGER PRIMARY KEY, n_bytes INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE pieces (document INTEGER NOT NULL, start INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE TABLE pairs (
   number INTEGER PRIMARY KEY, a INTEGER NOT NULL, b INTEGER NOT NULL, n_passages INTEGER NOT NULL, shared INTEGER NOT NULL,
-  longest INTEGER NOT NULL, similarity REAL NOT NULL, coverage_a REAL, coverage_b REAL, coverage REAL NOT NULL,
-  kind INTEGER NOT NULL, direction INTEGER NOT NULL, days REAL, interest REAL NOT NULL,
-  a_group INTEGER, b_group INTEGER, year INTEGER, a_name INTEGER NOT NULL, b_name INTEGER NOT NULL
+  longest INTEGER NOT NULL, distance INTEGER NOT NULL, covered_a INTEGER, covered_b INTEGER,
+  kind INTEGER NOT NULL, direction INTEGER NOT NULL, interest INTEGER NOT NULL, a_group INTEGER, b_group INTEGER, year INTEGER
 );
 CREATE TABLE passages (
-  pair INTEGER NOT NULL, number INTEGER NOT NULL, a_start INTEGER NOT NULL, a_end INTEGER NOT NULL,
-  b_start INTEGER NOT NULL, b_end INTEGER NOT NULL, n_sentences INTEGER NOT NULL, similarity REAL NOT NULL,
+  pair INTEGER NOT NULL, number INTEGER NOT NULL, a_start INTEGER NOT NULL, a_length INTEGER NOT NULL,
+  b_start INTEGER NOT NULL, b_longer INTEGER NOT NULL, n_sentences INTEGER NOT NULL, distance INTEGER NOT NULL,
   kind INTEGER NOT NULL, direction INTEGER NOT NULL, family INTEGER, PRIMARY KEY (pair, number)
 ) WITHOUT ROWID;
 CREATE TABLE families (
   number INTEGER PRIMARY KEY, n_documents INTEGER NOT NULL, n_places INTEGER NOT NULL, n_chars INTEGER NOT NULL,
-  first_time INTEGER, last_time INTEGER, n_groups INTEGER NOT NULL, is_repeat INTEGER NOT NULL, spread INTEGER NOT NULL,
-  text TEXT NOT NULL DEFAULT ''
+  first_time INTEGER, last_time INTEGER, n_groups INTEGER NOT NULL, is_repeat INTEGER NOT NULL,
+  document INTEGER, start INTEGER, "end" INTEGER, text TEXT
 );
 CREATE TABLE places (
-  family INTEGER NOT NULL, document INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL
+  family INTEGER NOT NULL, document INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
+  PRIMARY KEY (family, document, start, "end")
+) WITHOUT ROWID;
+CREATE TABLE repeats (
+  document INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, family INTEGER NOT NULL,
+  PRIMARY KEY (document, start, "end", family)
+) WITHOUT ROWID;
+CREATE TABLE stories (
+  number INTEGER PRIMARY KEY, family INTEGER NOT NULL, n_families INTEGER NOT NULL, fold INTEGER NOT NULL,
+  is_edited INTEGER NOT NULL
 );
 CREATE TABLE skipped (number INTEGER PRIMARY KEY, source TEXT, position INTEGER, reason TEXT, id TEXT);
-CREATE VIRTUAL TABLE names USING fts5(id, title, name, content='', tokenize='trigram');
-CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='trigram');
+CREATE VIRTUAL TABLE names USING fts5(id, title, name, content='', tokenize='trigram', detail='none', columnsize=0);
+CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='trigram', detail='none', columnsize=0);
 """
 
-# Made after the rows, which is several times as fast. Every order of pairs has its own index.
+# Made after the rows, which is several times as fast. Every entry ends with the number of its row.
 INDICES = """
 CREATE INDEX documents_by_id ON documents (id);
-CREATE INDEX documents_by_name ON documents (name, number);
-CREATE INDEX documents_by_time ON documents (time, number);
-CREATE INDEX documents_by_time_rising ON documents ((time IS NULL), time, number);
-CREATE INDEX documents_by_n_chars ON documents (n_chars, number);
-CREATE INDEX documents_by_n_pairs ON documents (n_pairs, number);
-CREATE INDEX documents_by_reused_share ON documents (reused_share, number);
-CREATE INDEX documents_by_group ON documents ("group");
 CREATE INDEX pieces_by_document ON pieces (document, start);
-CREATE INDEX pairs_by_a ON pairs (a, number);
-CREATE INDEX pairs_by_b ON pairs (b, number);
-CREATE INDEX pairs_by_name_of_a ON pairs (a_name, number);
-CREATE INDEX pairs_by_name_of_b ON pairs (b_name, number);
-CREATE INDEX pairs_by_interest ON pairs (interest, number);
-CREATE INDEX pairs_by_shared ON pairs (shared, number);
-CREATE INDEX pairs_by_longest ON pairs (longest, number);
-CREATE INDEX pairs_by_similarity ON pairs (similarity, number);
-CREATE INDEX pairs_by_coverage ON pairs (coverage, number);
-CREATE INDEX pairs_by_days ON pairs (days, number);
-CREATE INDEX pairs_by_days_rising ON pairs ((days IS NULL), days, number);
-CREATE INDEX pairs_by_n_passages ON pairs (n_passages, number);
-CREATE INDEX pairs_by_groups ON pairs (a_group, b_group);
-CREATE INDEX pairs_by_group_of_b ON pairs (b_group);
-CREATE INDEX passages_by_family ON passages (family);
-CREATE INDEX families_by_spread ON families (spread, number);
-CREATE INDEX families_by_n_documents ON families (n_documents, number);
-CREATE INDEX families_by_n_chars ON families (n_chars, number);
-CREATE INDEX families_by_first_time ON families ((first_time IS NULL), first_time, number);
-CREATE INDEX places_by_family ON places (family, document, start);
-CREATE INDEX places_by_document ON places (document, start);
+CREATE INDEX pairs_by_a ON pairs (a);
+CREATE INDEX pairs_by_b ON pairs (b);
+CREATE INDEX pairs_by_interest ON pairs (interest);
 ANALYZE;
+VACUUM;
 """
 _VERDICTS = """
   CREATE TABLE IF NOT EXISTS {}.verdicts (
@@ -108,16 +95,6 @@ def create(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def pack(text: str) -> bytes:
-    """Return a text in its stored form."""
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
-
-
-def unpack(packed: bytes) -> str:
-    """Return a stored text."""
-    return zlib.decompress(packed).decode("utf-8", "surrogatepass")
-
-
 class Connections:
     """Read-only connections for any thread. The file never changes, so SQLite takes no locks.
 
@@ -126,6 +103,7 @@ class Connections:
     """
 
     def __init__(self, path: Path, verdicts: Path | None) -> None:
+        self.functions: dict[str, Callable[..., Any]] = {}  # that queries may use, by name
         self._path = path
         self._verdicts = verdicts
         self._idle: list[sqlite3.Connection] = []
@@ -228,6 +206,8 @@ class Connections:
             connection.row_factory = sqlite3.Row
             connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
             self._attach_verdicts(connection)
+            for name, function in self.functions.items():
+                connection.create_function(name, -1, function, deterministic=True)
         except BaseException:
             connection.close()
             raise

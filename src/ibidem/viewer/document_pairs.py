@@ -76,8 +76,12 @@ class PairColumns:
     @property
     def interest(self) -> Shares:
         """How interesting a pair is: many characters in common, and much of one of the two texts."""
+        return self.interest_of(self.shared.astype(np.float64))
+
+    def interest_of(self, own: Shares) -> Shares:
+        """Return the same if only `own` characters of each pair count, those that are not in many other places too."""
         known = np.where(np.isnan(self.coverage), 1.0, self.coverage)
-        interest: Shares = np.log1p(self.shared) * np.sqrt(known)
+        interest: Shares = np.log1p(np.minimum(own, self.shared)) * np.sqrt(known)
         return interest
 
 
@@ -95,23 +99,50 @@ def pair_up(passages: PassageColumns, n_chars: Numbers, times: Numbers) -> tuple
     a, b = passages.a[first[:-1]], passages.b[first[:-1]]
     covered_a = _covered(pair, passages.a_start, passages.a_end, len(a))
     covered_b = _covered(pair, passages.b_start, passages.b_end, len(a))
-    lengths = np.maximum(passages.a_end - passages.a_start, passages.b_end - passages.b_start)
+    # What two texts have in common is never more than one of them has.
+    lengths = np.minimum(passages.a_end - passages.a_start, passages.b_end - passages.b_start)
     weights = np.maximum(lengths, 1)
     similarity = np.bincount(pair, weights * passages.similarity, len(a)) / np.maximum(np.bincount(pair, weights, len(a)), 1)
     # The longest passage represents its pair: it sorts last; of equally long ones, the first does.
     longest = np.lexsort((-np.arange(len(pair)), lengths, pair))[first[1:] - 1]
     pairs = PairColumns(
-        first, a, b, np.maximum(covered_a, covered_b), lengths[longest], np.minimum(similarity, 1.0),
+        first, a, b, np.minimum(covered_a, covered_b), lengths[longest], np.minimum(similarity, 1.0),
         _share(covered_a, n_chars[a]), _share(covered_b, n_chars[b]),
         passages.kind[longest], passages.direction[longest], days_between(times[a], times[b]),
     )  # fmt: skip
     return passages, pairs
 
 
+def own_chars(passages: PassageColumns, pairs: PairColumns, n_places: Numbers) -> Shares:
+    """Return the characters of each pair, those of a passage divided among the pairs of places that it has in the results.
+
+    `n_places` is the number of places of each passage's family. A text in two places counts in full, a footer in forty hardly.
+    """
+    lengths = np.minimum(passages.a_end - passages.a_start, passages.b_end - passages.b_start)
+    pair = np.repeat(np.arange(len(pairs)), np.diff(pairs.first))
+    return np.bincount(pair, lengths * 2.0 / np.maximum(n_places, 2), len(pairs)).astype(np.float64)
+
+
 def days_between(one: Numbers, other: Numbers) -> Shares:
     """Return the days between moments; NaN if one of them is not known."""
     both = (one != NO_TIME) & (other != NO_TIME)
     return np.where(both, np.abs(np.where(both, one, 0) - np.where(both, other, 0)) / _DAY_MICROSECONDS, np.nan)
+
+
+def earliest_shares(passages: PassageColumns, n_chars: Numbers) -> Shares:
+    """Return the share of each document that is in later documents and in no earlier one; NaN if none is known to be either.
+
+    Equal times say nothing, so such passages do not count.
+    """
+    a, b = (passages.a, passages.a_start, passages.a_end), (passages.b, passages.b_start, passages.b_end)
+    from_a, from_b = (passages.direction == DIRECTIONS.index(way) for way in ("a_to_b", "b_to_a"))
+    fed = [np.concatenate([one[from_a], other[from_b]]) for one, other in zip(a, b, strict=True)]
+    taken = [np.concatenate([one[from_b], other[from_a]]) for one, other in zip(a, b, strict=True)]
+    either = [np.concatenate(both) for both in zip(fed, taken, strict=True)]
+    n_documents = len(n_chars)
+    own = _covered(either[0], either[1], either[2], n_documents) - _covered(taken[0], taken[1], taken[2], n_documents)
+    is_ordered = np.bincount(either[0], minlength=n_documents) > 0
+    return np.where(is_ordered, _share(own, n_chars), np.nan)
 
 
 def distributions_of(pairs: PairColumns, has_passages: bool = True) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timezone
 from typing import Any
 
@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from ibidem.columns.collection import NO_TIME
 from ibidem.errors import IbidemError
-from ibidem.viewer.database import pack
 from ibidem.viewer.document_pairs import Numbers
 from ibidem.viewer.material import Material, ReadDocument
+from ibidem.viewer.text_blocks import TextWriter
 
 _MICROSECONDS = 1_000_000
 
@@ -30,6 +30,7 @@ class DocumentsAdded:
     def __init__(self, material: Material, connection: sqlite3.Connection) -> None:
         self.material = material
         self.connection = connection
+        self.texts = TextWriter(connection)
         self.times: list[int] = []
         self.n_chars: list[int] = []
         self.groups: list[int] = []
@@ -42,8 +43,8 @@ class DocumentsAdded:
         self.last_ends = _last_ends(material)
         self.n_changed = 0
 
-    def add_all(self) -> None:
-        """Read the documents one by one and add them; last come those in the results that could not be read."""
+    def add_all(self, added: Callable[[], None]) -> None:
+        """Read the documents one by one and add them, and say so; last come those in the results that could not be read."""
         material = self.material
         mentioned = _mentioned(material)
         known_rows = _rows_by_id(material.documents)
@@ -55,6 +56,7 @@ class DocumentsAdded:
                         continue
                     document = document._replace(is_reference=self._side_of(document.id, known_rows, seen))
                 self._add_document(document, known_rows, document.id in mentioned)
+                added()
         except IbidemError as error:
             self.why_no_texts.append(error.message)
         self.why_no_texts += material.missing_inputs()
@@ -73,6 +75,7 @@ class DocumentsAdded:
         ranks = zip(self.ranks.tolist(), range(len(self.names)), strict=True)
         self.connection.executemany("UPDATE documents SET name = ? WHERE number = ?", ranks)
         self._add_cleaned_texts()
+        self.texts.flush()
 
     def _side_of(self, name: str, known_rows: dict[str, tuple[Any, ...]], seen: set[str]) -> bool:
         """Return the side of a document named by the user: an id that occurs twice is on both sides, the input first."""
@@ -102,10 +105,10 @@ class DocumentsAdded:
         self.names.append((document.title or document.id).lower())
         self.has_text.append(bool(text) and keep_text)
         self.connection.execute(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?)",
             (
                 number, document.id, side, moment, group, document.title, n_chars, n_sentences, reused, first, cluster,
-                pack(text) if text and keep_text else None,
+                *(self.texts.add(text) if text and keep_text else (None, None, None)),
             ),
         )  # fmt: skip
         self.connection.execute(
@@ -126,7 +129,8 @@ class DocumentsAdded:
                 self.has_text[number] = True
                 self.n_chars[number] = len(text)
                 self.connection.execute(
-                    "UPDATE documents SET text = ?, n_chars = ? WHERE number = ?", (pack(text), len(text), number)
+                    "UPDATE documents SET block = ?, first = ?, last = ?, n_chars = ? WHERE number = ?",
+                    (*self.texts.add(text), len(text), number),
                 )
 
     def numbers_of(self, names: pa.ChunkedArray, is_reference: bool) -> Numbers:

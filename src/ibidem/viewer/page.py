@@ -33,18 +33,28 @@ _HEAD = """<!DOCTYPE html>
 def report_page(data: dict[str, Any]) -> str:
     """Return a report as one self-contained page: no network, no other files, no scripts but its own."""
     scripts = [content for name, (_, content) in assets().items() if name.endswith(".js")]
-    style = asset("page.css")
+    return _whole_page("report", data["summary"]["title"], _embedded(data) + _charts(), scripts)
+
+
+def reading_page(title: str, data: dict[str, Any]) -> str:
+    """Return two texts to read as one self-contained page."""
+    scripts = [asset(name) for name in asset("two_texts.txt").split()]
+    text = f'<script type="application/json" id="ibidem-data">{_json(data)}</script>\n'
+    return _whole_page("two-texts", title, text, scripts)
+
+
+def _whole_page(mode: str, title: str, embedded: str, scripts: list[str]) -> str:
+    style = styles()
     script_hashes = " ".join(f"'{_digest(script)}'" for script in scripts)
     policy = (
         f"default-src 'none'; script-src {script_hashes}; style-src '{_digest(style)}'; img-src data:; base-uri 'none'; "
         "form-action 'none'"
     )
     pieces = [
-        _head("report", data["summary"]["title"], f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'),
+        _head(mode, title, f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'),
         f"<style>{style}</style>\n</head>\n<body>\n",
         _NO_SCRIPT,
-        _embedded(data),
-        _charts(),
+        embedded,
         *(f"<script>{script}</script>\n" for script in scripts),
         "</body>\n</html>\n",
     ]
@@ -83,7 +93,12 @@ def write_page(path: Path, page: str) -> None:
 def assets() -> dict[str, tuple[str, str]]:
     """Return the files of the page by name, each with its media type; scripts are in the order they must run."""
     scripts = {name: ("text/javascript", asset(name)) for name in asset("order.txt").split()}
-    return {"page.css": ("text/css", asset("page.css")), "vega.js": ("text/javascript", vega_script()), **scripts}
+    return {"page.css": ("text/css", styles()), "vega.js": ("text/javascript", vega_script()), **scripts}
+
+
+def styles() -> str:
+    """Return the look of every page."""
+    return "".join(map(asset, ("page.css", "reading.css", "front.css", "check.css")))
 
 
 def asset(name: str) -> str:

@@ -12,18 +12,24 @@ from typing import Any, ClassVar
 
 from ibidem.model import KINDS
 from ibidem.viewer.database import Connections
-from ibidem.viewer.rows import JUDGED_PAIRS
+from ibidem.viewer.family_texts import FEWEST_INDEXED_CHARS, trigrams
+from ibidem.viewer.rows import COVERAGE, DAYS, JUDGED_PAIRS, UNIT
 
 VERDICTS = ("confirmed", "rejected", "unsure")
 MOST_ROWS = 500
-_FEWEST_TRIGRAM_CHARS = 3
-_MOST_TERMS = 8
+_MOST_TERMS = 16
+_ROUNDING = 0.5  # a limit of 0.9 includes what is 0.9 as far as it is stored
 
 Condition = tuple[str, list[Any]]
 _ESCAPE = "ESCAPE '\\'"
 _NAMED = (
     f'd.id LIKE ? {_ESCAPE} OR d.title LIKE ? {_ESCAPE} OR d."group" IN (SELECT number FROM groups WHERE name LIKE ? {_ESCAPE})'
 )
+_INDEXED = (
+    "d.number IN (SELECT rowid FROM names WHERE names MATCH ?) AND (contains(d.id, ?) OR contains(d.title, ?) "
+    'OR d."group" IN (SELECT number FROM groups WHERE contains(name, ?)))'
+)
+_FAMILIES = "SELECT value FROM json_each(families_with(?))"
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,11 @@ class Query:
 
     NUMBER: ClassVar[str] = "number"
 
+    @property
+    def sorted_with(self) -> str:
+        """The joins that the order needs."""
+        return ""
+
     def after_cursor(self) -> Condition | None:
         """Return the condition for the rows after the cursor."""
         if self.cursor is None:
@@ -108,13 +119,22 @@ class PairQuery(Query):
     across: bool | None = None
 
     SORTS: ClassVar[dict[str, str]] = {
-        **{name: f"p.{name}" for name in ("interest", "shared", "longest", "similarity", "coverage", "days", "n_passages")},
-        "a": "p.a_name",
-        "b": "p.b_name",
+        **{name: f"p.{name}" for name in ("interest", "shared", "longest", "n_passages")},
+        "similarity": "-p.distance",
+        "coverage": COVERAGE,
+        "days": DAYS,
+        "a": "a.name",
+        "b": "b.name",
     }
     ASCENDING: ClassVar[tuple[str, ...]] = ("a", "b")
-    MISSING: ClassVar[tuple[str, ...]] = ("p.days",)
+    MISSING: ClassVar[tuple[str, ...]] = (DAYS,)
     NUMBER: ClassVar[str] = "p.number"
+
+    @property
+    def sorted_with(self) -> str:
+        """The joins that the order needs."""
+        sides = [side for side in "ab" if f"{side}." in self.column]
+        return " ".join(f"JOIN documents {side} ON {side}.number = p.{side}" for side in sides)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,13 +145,13 @@ class PairQuery(Query):
 
     def conditions(self) -> list[Condition]:
         """Return the conditions for every pair."""
-        found: list[Condition] = [
-            (f"p.{name} >= ?", [value])
-            for name, value in (
-                ("similarity", self.min_similarity), ("coverage", self.min_coverage), ("longest", self.min_longest),
-            )
-            if value is not None
-        ]  # fmt: skip
+        found: list[Condition] = []
+        if self.min_similarity is not None:
+            found.append(("p.distance <= ?", [math.floor((1 - self.min_similarity) * UNIT + _ROUNDING)]))
+        if self.min_coverage is not None:
+            found.append((f"{COVERAGE} >= ?", [math.ceil(self.min_coverage * UNIT - _ROUNDING)]))
+        if self.min_longest is not None:
+            found.append(("p.longest >= ?", [self.min_longest]))
         if self.group is not None:
             numbers = "(SELECT number FROM groups WHERE name = ? COLLATE NOCASE)"
             found.append((f"(p.a_group IN {numbers} OR p.b_group IN {numbers})", [self.group] * 2))
@@ -150,19 +170,14 @@ class PairQuery(Query):
             else:
                 found.append((f"p.number IN ({judged} AND verdict = ?)", [self.verdict]))
         for term in terms_of(self.search):
-            if len(term) < _FEWEST_TRIGRAM_CHARS:
-                named = f"SELECT number FROM documents d WHERE {_NAMED}"
-                family = f"SELECT number FROM families WHERE text LIKE ? {_ESCAPE}"
-                values = [_like(term)] * 7
-                if term.isascii():  # one or two letters occur in every text; in Chinese they are a word
-                    found.append((f"(p.a IN ({named}) OR p.b IN ({named}))", values[:6]))
-                    continue
+            named, values = _named(term)
+            listed = f"SELECT number FROM documents d WHERE {named}"
+            sides = f"p.a IN ({listed}) OR p.b IN ({listed})"
+            if len(term) < FEWEST_INDEXED_CHARS and term.isascii():  # they occur in every text; in Chinese they are a word
+                found.append((f"({sides})", values * 2))
             else:
-                named = "SELECT rowid FROM names WHERE names MATCH ?"
-                family = "SELECT rowid FROM words WHERE words MATCH ?"
-                values = [_phrase(term)] * 3
-            held = f"p.number IN (SELECT pair FROM passages WHERE family IN ({family}))"
-            found.append((f"(p.a IN ({named}) OR p.b IN ({named}) OR {held})", values))
+                held = f"p.number IN (SELECT pair FROM passages WHERE family IN ({_FAMILIES}))"
+                found.append((f"({sides} OR {held})", [*values * 2, term]))
         return found
 
 
@@ -186,10 +201,8 @@ class DocumentQuery(Query):
         if self.group is not None:
             found.append(('d."group" IN (SELECT number FROM groups WHERE name = ? COLLATE NOCASE)', [self.group]))
         for term in terms_of(self.search):
-            if len(term) < _FEWEST_TRIGRAM_CHARS:
-                found.append((f"({_NAMED})", [_like(term)] * 3))
-            else:
-                found.append(("d.number IN (SELECT rowid FROM names WHERE names MATCH ?)", [_phrase(term)]))
+            named, values = _named(term)
+            found.append((f"({named})", values))
         return found
 
 
@@ -197,19 +210,17 @@ class DocumentQuery(Query):
 class FamilyQuery(Query):
     """Passage families."""
 
-    SORTS: ClassVar[dict[str, str]] = {name: f"f.{name}" for name in ("spread", "n_documents", "n_chars", "first_time")}
+    SORTS: ClassVar[dict[str, str]] = {
+        "spread": "f.n_documents * f.n_chars",
+        **{name: f"f.{name}" for name in ("n_documents", "n_chars", "first_time")},
+    }
     ASCENDING: ClassVar[tuple[str, ...]] = ("first_time",)
     MISSING: ClassVar[tuple[str, ...]] = ("f.first_time",)
     NUMBER: ClassVar[str] = "f.number"
 
     def conditions(self) -> list[Condition]:
         """Return the conditions for every family."""
-        return [
-            (f"f.text LIKE ? {_ESCAPE}", [_like(term)])
-            if len(term) < _FEWEST_TRIGRAM_CHARS
-            else ("f.number IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(term)])
-            for term in terms_of(self.search)
-        ]
+        return [(f"f.number IN ({_FAMILIES})", [term]) for term in terms_of(self.search)]
 
 
 class Pages:
@@ -224,11 +235,15 @@ class Pages:
         conditions = query.conditions()
         after = query.after_cursor()
         where, values = where_of([*conditions, *([after] if after else [])])
-        marked = select.replace("SELECT ", f"SELECT {query.column} AS cursor_value, ", 1)
-        rows = self._rows(f"{marked} {where} ORDER BY {query.order_by} LIMIT ?", [*values, query.limit + 1])
+        # First only the numbers: what belongs to a row is not looked up for those on other pages.
+        keys = f"SELECT {query.column} AS cursor_value, {query.NUMBER} FROM {table} {query.sorted_with}"
+        rows = self._rows(f"{keys} {where} ORDER BY {query.order_by} LIMIT ?", [*values, query.limit + 1])
         last = rows[query.limit - 1] if len(rows) > query.limit else None
+        numbers = [row["number"] for row in rows[: query.limit]]
+        listed = f"{select} WHERE {query.NUMBER} IN ({', '.join('?' * len(numbers))})"
+        found = {row["number"]: row for row in (self._rows(listed, numbers) if numbers else ())}
         return {
-            "items": [tell(row) for row in rows[: query.limit]],
+            "items": [tell(found[number]) for number in numbers],
             "total": self.total(query, table),
             "next": None if last is None else write_cursor(last["cursor_value"], last["number"]),
         }
@@ -285,7 +300,10 @@ def terms_of(search: str | None) -> list[str]:
     """Return the search terms; words in quotation marks form one term."""
     parts = (search or "").replace("\0", " ").split('"')
     terms = [term for k, part in enumerate(parts) for term in ([part.strip()] if k % 2 else part.split()) if term]
-    return terms[:_MOST_TERMS]
+    terms = list(dict.fromkeys(terms))
+    if len(terms) > _MOST_TERMS:
+        raise ValueError(f"search for at most {_MOST_TERMS} words; put a longer text in quotation marks")
+    return terms
 
 
 def _like(term: str) -> str:
@@ -294,5 +312,8 @@ def _like(term: str) -> str:
     return f"%{term}%"
 
 
-def _phrase(term: str) -> str:
-    return '"' + term.replace('"', '""') + '"'
+def _named(term: str) -> Condition:
+    """Return the condition that the id, title or group of a document contains a term."""
+    if len(term) < FEWEST_INDEXED_CHARS:
+        return _NAMED, [_like(term)] * 3
+    return _INDEXED, [trigrams(term), term, term, term]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,15 @@ from ibidem.viewer.store_cache import passing_views
 MOST_PAIRS = 2_500
 _MOST_FAMILIES = 200
 _MOST_MEMBERS = 50
+_MOST_STORIES, _MOST_FOLDED = 60, 20
 _MOST_BYTES = 8_000_000  # of data in the written page; scripts and styles add about a million
-_MOST_REFUSED = 100  # pairs that do not fit before the page counts as full
+_MOST_REFUSED = 500  # pairs that do not fit before the page counts as full
+_LEAST_PAIR_BYTES = 2_000
 _WRITTEN_SHARE = 4 / 3  # base64: four characters for three compressed bytes
 # Longer texts are shown only around their passages: one book must not crowd out a thousand articles.
 _MOST_WHOLE_CHARS = 20_000
 _CONTEXT_CHARS = 300
-_MOST_PASSAGES = 100
+_MOST_PASSAGES = 50_000
 # How much of a long text is shown per pair; of a long passage, its beginning and its end.
 _MOST_SHOWN_CHARS = 20_000
 _PASSAGE_HEAD_CHARS, _PASSAGE_TAIL_CHARS = 2_000, 1_000
@@ -78,8 +80,13 @@ class _Room:
     """The space left in the page, measured by compressing each piece after the ones before it."""
 
     def __init__(self) -> None:
-        self._compressor = zlib.compressobj(1)
+        self._compressor = zlib.compressobj(6)  # as the page is compressed
         self.taken = 0.0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no pair fits any more."""
+        return self.taken > _MOST_BYTES - _LEAST_PAIR_BYTES
 
     def take(self, value: Any) -> bool:
         """Return whether a value fits; if so, count it."""
@@ -100,16 +107,21 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     if title is not None:
         summary["title"] = title
     room = _Room()
-    families = _families(store, room)
+    stories, folded = (_stories(store, room, is_folded) for is_folded in (False, True))
+    families = _families(store, room, [card["story"]["family"] for card in (*stories, *folded)])
     shades = lru_cache(maxsize=None)(store.texts.shades)  # a document may be in many pairs
-    pairs, passages, spans = _pairs(store, shades, max_pairs, room)
+    # A smaller number than usual is for the strongest pairs alone.
+    pairs, passages, spans = _pairs(store, shades, max_pairs, room, _pairs_of(stories) if max_pairs >= MOST_PAIRS else ())
     shown = {side["document"] for pair in pairs for side in (pair["a"], pair["b"])}
     texts = {str(number): _text(store, number, spans.get(number, [])) for number in sorted(shown)}
     documents = [store.document_summary(number) for number in sorted(shown)]
     summary["shown"] = {"pairs": len(pairs), "documents": len(documents), "families": len(families)}
-    summary["left_out"] = [*_capped(summary), *summary["left_out"]]
+    summary["left_out"] = [*_capped(summary, max_pairs), *summary["left_out"]]
     return {
         "summary": {**summary, "has_index": False, "has_arrivals": False, "may_write": False},
+        "front": store.front(),
+        "stories": stories,
+        "folded": folded,
         "distributions": store.distributions(),
         "pairs": pairs,
         "passages": passages,
@@ -121,10 +133,23 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     }
 
 
-def _families(store: ViewStore, room: _Room) -> list[dict[str, Any]]:
+def _stories(store: ViewStore, room: _Room, is_folded: bool) -> list[dict[str, Any]]:
+    """Return the cards of the stories told first, or of texts that are folded away."""
+    cards = store.story_page(None, _MOST_FOLDED if is_folded else _MOST_STORIES, is_folded)["items"]
+    return [card for card in cards if room.take(card)]
+
+
+def _pairs_of(stories: list[dict[str, Any]]) -> list[int]:
+    """Return the pairs that story cards lead to."""
+    return [step["pair"] for card in stories for step in card["steps"] if step["pair"] is not None]
+
+
+def _families(store: ViewStore, room: _Room, first: Sequence[int] = ()) -> list[dict[str, Any]]:
+    """Return families: `first` those of story cards, then the most widespread ones."""
+    widest = (item["family"] for item in store.families(FamilyQuery(limit=_MOST_FAMILIES))["items"])
     found = []
-    for item in store.families(FamilyQuery(limit=_MOST_FAMILIES))["items"]:
-        entry = store.family(item["family"], _MOST_MEMBERS)
+    for number in list(dict.fromkeys((*first, *widest)))[:_MOST_FAMILIES]:
+        entry = store.family(number, _MOST_MEMBERS)
         if entry is None or room.taken > _MOST_BYTES / 4 or not room.take(entry):
             break
         found.append(entry)
@@ -132,45 +157,63 @@ def _families(store: ViewStore, room: _Room) -> list[dict[str, Any]]:
 
 
 def _pairs(
-    store: ViewStore, shades: Callable[[int], list[dict[str, int]]], max_pairs: int, room: _Room
+    store: ViewStore, shades: Callable[[int], list[dict[str, int]]], max_pairs: int, room: _Room, first: Sequence[int] = ()
 ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[int, list[tuple[int, int]]]]:
-    """Return pairs, passages by pair, and spans of passages by document, until the page is full."""
+    """Return pairs, passages by pair, and spans of passages by document, until the page is full.
+
+    Pairs that story cards lead to, `first`, are taken first; they are listed in the order of all.
+    """
     pairs: list[dict[str, Any]] = []
     passages: dict[str, Any] = {}
     spans: dict[int, list[tuple[int, int]]] = {}
     cursor: str | None = None
     n_refused = 0
+    wanted = store.pairs_by_number(first[:max_pairs])
     while len(pairs) < max_pairs:
-        page = store.pairs(PairQuery(limit=min(MOST_ROWS, max_pairs - len(pairs)), cursor=cursor))
+        page: dict[str, Any] = {"items": wanted, "next": None}
+        if not wanted:
+            page = store.pairs(PairQuery(limit=min(MOST_ROWS, max_pairs), cursor=cursor))
         for pair in page["items"]:
+            if len(pairs) == max_pairs or str(pair["pair"]) in passages:
+                continue
             details = store.pair(pair["pair"], with_texts=False, most_passages=_MOST_PASSAGES)
             assert details is not None
-            entry = {"passages": details["passages"], "n_passages": details["n_passages"]}
+            entry = {name: details[name] for name in ("n_passages", "stretches")}
+            # Stretches say which words differ.
+            entry["passages"] = [
+                {k: v for k, v in p.items() if k not in ("a_changes", "b_changes")} for p in details["passages"]
+            ]
             needed: list[Any] = [pair, entry]
             own = {side: _shown_spans(entry["passages"], side) for side in "ab"}
             for side in "ab":
                 number = pair[side]["document"]
-                if number not in spans or (pair[side]["n_chars"] or 0) > _MOST_WHOLE_CHARS:
-                    text = _text(store, number, own[side])
+                known = spans.get(number, [])
+                new = own[side] if (pair[side]["n_chars"] or 0) > _MOST_WHOLE_CHARS else []
+                if number not in spans or (new := [span for span in new if not _is_inside(span, known)]):
+                    text = _text(store, number, new)
                     needed += [text, shades_in(shades(number), text["segments"]), store.document_summary(number)]
-            if not room.take(needed):
+            if n_refused > _MOST_REFUSED or not room.take(needed):
                 n_refused += 1  # others may be smaller
                 continue
             for side in "ab":
                 spans.setdefault(pair[side]["document"], []).extend(own[side])
             pairs.append(pair)
             passages[str(pair["pair"])] = entry
+        if wanted:
+            wanted = []
+            continue
         cursor = page["next"]
-        if cursor is None or n_refused > _MOST_REFUSED:
+        if cursor is None or n_refused > _MOST_REFUSED or room.is_full:
             break
-    return pairs, passages, spans
+    order = {number: n for n, number in enumerate(store.by_interest([pair["pair"] for pair in pairs]))}
+    return sorted(pairs, key=lambda pair: order[pair["pair"]]), passages, spans
 
 
 def _shown_spans(passages: list[dict[str, Any]], side: str) -> list[tuple[int, int]]:
-    """Return the parts of a long text shown for one pair."""
+    """Return the parts of a long text shown for one pair, the longest passages first."""
     spans: list[tuple[int, int]] = []
     n_chars = 0
-    for passage in passages:
+    for passage in sorted(passages, key=lambda passage: passage["a_start"] - passage["a_end"]):
         start, end = passage[f"{side}_start"], passage[f"{side}_end"]
         if end - start > _PASSAGE_HEAD_CHARS + _PASSAGE_TAIL_CHARS:
             spans += [(start, start + _PASSAGE_HEAD_CHARS), (end - _PASSAGE_TAIL_CHARS, end)]
@@ -182,16 +225,22 @@ def _shown_spans(passages: list[dict[str, Any]], side: str) -> list[tuple[int, i
     return spans
 
 
+def _is_inside(span: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
+    return any(start <= span[0] and span[1] <= end for start, end in spans)
+
+
 def _text(store: ViewStore, number: int, spans: list[tuple[int, int]]) -> dict[str, Any]:
     return store.texts.shown(number, segments_of(store.texts.whole(number), spans, _MOST_WHOLE_CHARS, _CONTEXT_CHARS))
 
 
-def _capped(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what the page leaves out of the results."""
+def _capped(summary: dict[str, Any], max_pairs: int) -> list[dict[str, Any]]:
+    """Return what the page leaves out of the results, and the limit that it keeps."""
     entries = []
+    most_of = {"pairs": max_pairs, "families": _MOST_FAMILIES}
     for name in ("pairs", "families"):
         n_all, n_shown = summary["totals"][name], summary["shown"][name]
         if n_shown < n_all:
-            why = f"this page shows the {n_shown:,} strongest of {n_all:,}, to keep it small; `ibidem serve` shows all"
+            most = f"{most_of[name]:,} {name} and {_MOST_BYTES // 1_000_000} MB of data"
+            why = f"this page shows {n_shown:,} of {n_all:,}, the strongest that fit into {most}; `ibidem serve` shows all"
             entries.append({"what": f"further {name}", "why": why, "count": n_all - n_shown})
     return entries

@@ -9,6 +9,10 @@ from typing import Any
 from ibidem.model import DIRECTIONS, KINDS
 
 _EXCERPT_CHARS = 240
+# Shares as they are stored: whole numbers take half the room of fractions. A distance is 1 minus a similarity, mostly 0.
+UNIT = 1_000_000_000
+DAYS = "abs(a.time - b.time) / 86400000000.0"
+COVERAGE = "max(ifnull(p.covered_a, 0), ifnull(p.covered_b, 0))"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 # Verdicts are keyed by ids in either order, except for documents of two sides, which may share ids.
@@ -20,7 +24,7 @@ _SIDES = """
   b.id AS b_id, b.time AS b_time, gb.name AS b_group_name, b.title AS b_title, b.n_chars AS b_n_chars, v.verdict, v.note
 """
 PAIRS = f"""
-  SELECT p.*, {_SIDES} FROM pairs p JOIN documents a ON a.number = p.a JOIN documents b ON b.number = p.b
+  SELECT p.*, {DAYS} AS days, {_SIDES} FROM pairs p JOIN documents a ON a.number = p.a JOIN documents b ON b.number = p.b
   LEFT JOIN groups ga ON ga.number = a."group" LEFT JOIN groups gb ON gb.number = b."group"
   LEFT JOIN judged.verdicts v ON {_JUDGED}
 """
@@ -40,11 +44,17 @@ DOCUMENTS = 'SELECT d.*, g.name AS group_name FROM documents d LEFT JOIN groups 
 def pair_of(row: sqlite3.Row) -> dict[str, Any]:
     """Return a row of PAIRS as a record."""
     a, b = (side_of(row[s], *(row[f"{s}_{name}"] for name in ("id", "time", "group_name", "title", "n_chars"))) for s in "ab")
-    names = ("n_passages", "shared", "longest", "similarity", "coverage_a", "coverage_b", "days", "year", "verdict", "note")
     return {
-        "pair": row["number"], "a": a, "b": b, **{name: row[name] for name in names},
-        "kind": KINDS[row["kind"]], "direction": DIRECTIONS[row["direction"]],
+        "pair": row["number"], "a": a, "b": b, **{name: row[name] for name in ("n_passages", "shared", "longest")},
+        "similarity": 1 - row["distance"] / UNIT,
+        "coverage_a": _share(row["covered_a"]), "coverage_b": _share(row["covered_b"]),
+        **{name: row[name] for name in ("days", "year", "verdict", "note")},
+        "kind": KINDS[row["kind"]], "direction": DIRECTIONS[row["direction"]], "snippet": None,
     }  # fmt: skip
+
+
+def _share(stored: int | None) -> float | None:
+    return None if stored is None else stored / UNIT
 
 
 def time_of(microseconds: int | None) -> str | None:
@@ -77,14 +87,18 @@ def document_of(row: sqlite3.Row) -> dict[str, Any]:
 
 def passage_of(row: sqlite3.Row) -> dict[str, Any]:
     """Return a row of the table of passages as a record."""
-    names = ("number", "a_start", "a_end", "b_start", "b_end", "n_sentences", "similarity", "family")
-    return {**{name: row[name] for name in names}, "kind": KINDS[row["kind"]], "direction": DIRECTIONS[row["direction"]]}
+    a, b = (row["a_start"], row["a_length"]), (row["b_start"], row["a_length"] + row["b_longer"])
+    return {
+        "number": row["number"], "a_start": a[0], "a_end": sum(a), "b_start": b[0], "b_end": sum(b),
+        "n_sentences": row["n_sentences"], "similarity": 1 - row["distance"] / UNIT, "family": row["family"],
+        "kind": KINDS[row["kind"]], "direction": DIRECTIONS[row["direction"]],
+    }  # fmt: skip
 
 
-def family_of(row: sqlite3.Row) -> dict[str, Any]:
-    """Return a row of the table of families as a record."""
+def family_of(row: sqlite3.Row, text: str) -> dict[str, Any]:
+    """Return a row of the table of families as a record; `text` is its text, or the beginning of it."""
     names = ("n_documents", "n_places", "n_chars", "n_groups")
-    text = " ".join(row["text"].split())
+    text = " ".join(text[: 4 * _EXCERPT_CHARS].split())
     return {
         "family": row["number"],
         **{name: row[name] for name in names},
@@ -98,4 +112,8 @@ def family_of(row: sqlite3.Row) -> dict[str, Any]:
 def flat_pair(pair: dict[str, Any]) -> dict[str, Any]:
     """Return a pair as one row of a table."""
     sides = {f"{side}_{name}": pair[side][name] for side in "ab" for name in ("id", "time", "group", "title", "n_chars")}
-    return {"pair": pair["pair"], **sides, **{name: value for name, value in pair.items() if name not in ("pair", "a", "b")}}
+    return {
+        "pair": pair["pair"],
+        **sides,
+        **{name: value for name, value in pair.items() if name not in ("pair", "a", "b", "snippet")},
+    }

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from ibidem.alignment.differences import word_differences, word_places
 from ibidem.api import compare
 from ibidem.columns.ragged import ranges
+from ibidem.model import Difference
 from ibidem.sentences import split_sentences
+from ibidem.viewer.stretches import edits_of
 
 # A longer text is shown only around its passages.
 MOST_WHOLE_CHARS = 200_000
@@ -69,10 +71,11 @@ def in_segments(places: Sequence[tuple[int, int]], segments: Sequence[dict[str, 
     return found
 
 
-def mark_changes(passages: Sequence[dict[str, Any]], text_a: str, text_b: str) -> None:
-    """Add the positions of differing words in both texts to every passage."""
+def mark_changes(passages: Sequence[dict[str, Any]], text_a: str, text_b: str) -> list[list[Difference] | None]:
+    """Add the positions of differing words in both texts to every passage; return its differences, None if not compared."""
     room = _MOST_COMPARED_CHARS
-    for passage in passages:
+    compared: list[list[Difference] | None] = [None] * len(passages)
+    for row, passage in enumerate(passages):
         passage["a_changes"], passage["b_changes"] = [], []
         a = text_a[passage["a_start"] : passage["a_end"]]
         b = text_b[passage["b_start"] : passage["b_end"]]
@@ -81,24 +84,19 @@ def mark_changes(passages: Sequence[dict[str, Any]], text_a: str, text_b: str) -
         room -= len(a) + len(b)
         if room < 0:
             continue
-        passage["a_changes"], passage["b_changes"] = changes_of(a, b, passage["a_start"], passage["b_start"])
+        differences = compared[row] = word_differences(a, b)
+        passage["a_changes"], passage["b_changes"] = _changed_places(differences, a, b, passage["a_start"], passage["b_start"])
+    return compared
 
 
-def changes_of(a: str, b: str, a_origin: int = 0, b_origin: int = 0) -> tuple[Places, Places]:
-    """Return the places of differing words in both texts, counted from where the texts begin."""
+def _changed_places(differences: Sequence[Difference], a: str, b: str, a_origin: int, b_origin: int) -> tuple[Places, Places]:
     places: tuple[Places, Places] = [], []
-    for difference in word_differences(a, b):
-        if difference.operation != "equal":
-            _append(places[0], a_origin, difference.a_start, difference.a_end, a)
-            _append(places[1], b_origin, difference.b_start, difference.b_end, b)
+    for a_start, a_end, b_start, b_end in edits_of(differences, a, b):
+        if a_start < a_end:
+            places[0].append([a_origin + a_start, a_origin + a_end])
+        if b_start < b_end:
+            places[1].append([b_origin + b_start, b_origin + b_end])
     return places
-
-
-def _append(places: Places, origin: int, start: int, end: int, text: str) -> None:
-    """Add a place without trailing spaces, unless it has no letters."""
-    end = start + len(text[start:end].rstrip())
-    if end > start:
-        places.append([origin + start, origin + end])
 
 
 def shade(text: str, spans: Sequence[tuple[int, int, int]]) -> list[dict[str, int]]:
@@ -149,7 +147,9 @@ def _joined_by_document(spans: Sequence[tuple[int, int, int]]) -> tuple[NDArray[
 def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
     """Return the different wordings of a passage, the most frequent first, each with its places and with changed words marked.
 
-    Wordings are the same if their words are, ignoring case and punctuation. Changes are relative to the first wording.
+    Wordings are the same if their words are, ignoring case and punctuation. Changes and `edits` are relative to the first
+    wording; `edits` are pairs of places, [first_start, first_end, start, end]. `parent` is the wording among the earlier ones
+    that differs least, and `n_differences` by how many edits: None where no other wording is known to be earlier.
     """
     by_words: dict[tuple[str, ...], list[int]] = {}
     for k, text in enumerate(texts):
@@ -157,14 +157,47 @@ def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str]) -> list
         by_words.setdefault(words, []).append(k)
     wordings = sorted(by_words.values(), key=lambda rows: (-len(rows), rows[0]))
     room = _MOST_COMPARED_CHARS
-    variants = []
+    variants: list[dict[str, Any]] = []
     for rows in wordings:
         first, text = texts[wordings[0][0]], texts[rows[0]]
-        changes: Places = []
+        edits: Places = []
         room -= len(first) + len(text)
+        is_compared = text == first or room >= 0
         if text != first and room >= 0:
-            for difference in word_differences(first, text):
-                if difference.operation != "equal":
-                    _append(changes, 0, difference.b_start, difference.b_end, text)
-        variants.append({"text": text, "changes": changes, "n_places": len(rows), "members": [members[k] for k in rows]})
+            edits = [list(edit) for edit in edits_of(word_differences(first, text), first, text)]
+        changes = [[start, end] for _, _, start, end in edits if start < end]
+        own = [members[k] for k in rows]
+        variants.append(
+            {
+                "text": text, "changes": changes, "edits": edits, "is_compared": is_compared, "n_places": len(rows),
+                "members": own,
+            }
+        )  # fmt: skip
+    for variant, descent in zip(variants, likely_descent(variants), strict=True):
+        variant["parent"], variant["n_differences"] = descent
     return variants
+
+
+def likely_descent(variants: Sequence[dict[str, Any]]) -> list[tuple[int | None, int | None]]:
+    """Return for each wording the one among the earlier ones that differs least, and by how many edits.
+
+    A wording is as early as its earliest place; the earlier of two equally near ones counts. Wordings without a time, and those
+    that were not compared, have no place in the order.
+    """
+    times = [min((t for m in v["members"] if (t := m.get("time"))), default=None) for v in variants]
+    edits = [{(e[0], e[1], " ".join(v["text"][e[2] : e[3]].casefold().split())) for e in v["edits"]} for v in variants]
+    found: list[tuple[int | None, int | None]] = []
+    for row, (variant, time) in enumerate(zip(variants, times, strict=True)):
+        best: tuple[int, str, int] | None = None
+        for other, earlier in enumerate(times):
+            if (
+                time is None
+                or earlier is None
+                or earlier >= time
+                or not (variant["is_compared"] and variants[other]["is_compared"])
+            ):
+                continue
+            near = (len(edits[row] ^ edits[other]), earlier, other)
+            best = near if best is None else min(best, near)
+        found.append((None, None) if best is None else (best[2], best[0]))
+    return found

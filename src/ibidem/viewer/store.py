@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from ibidem.errors import ResourceError
 from ibidem.viewer.database import Connections
+from ibidem.viewer.family_texts import MOST_FAMILY_CHARS, FamilyTexts, contains
+from ibidem.viewer.pair_details import add_snippets, counted_again
 from ibidem.viewer.queries import (
     MOST_ROWS,
     VERDICTS,
@@ -37,10 +39,12 @@ from ibidem.viewer.rows import (
 )
 from ibidem.viewer.shown_texts import aligned, around, mark_changes, shade, shades_in, variants_of
 from ibidem.viewer.stored_texts import StoredTexts
+from ibidem.viewer.story_cards import StoryCards
+from ibidem.viewer.stretches import stretches_of
 
-MOST_PASSAGES = 500  # shown per pair
+MOST_PASSAGES = 50_000  # shown per pair: more than any page can draw
 _MOST_PLACES = 200  # shown per family
-_MOST_ARROWS = 400
+MOST_ARROWS = 400
 
 
 class ViewStore:
@@ -56,6 +60,9 @@ class ViewStore:
         self._rows, self._one = self._connections.rows, self._connections.one
         self._pages = Pages(self._connections)
         self.texts = StoredTexts(self._connections)
+        self.families_texts = FamilyTexts(self._rows, self.texts.whole)
+        self._connections.functions.update(families_with=self.families_texts.holding, contains=contains)
+        self._stories = StoryCards(self._connections, self.texts, self.families_texts)
         self._meta = {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM meta")}
 
     def close(self) -> None:
@@ -69,25 +76,65 @@ class ViewStore:
         shown = {"pairs": totals["pairs"], "documents": totals["documents"], "families": totals["families"]}
         return {**summary, "facets": self._facets(), "shown": shown}
 
+    def front(self) -> dict[str, Any]:
+        """Return what the front page tells: headline, facts, and who took text from whom."""
+        front: dict[str, Any] = self._meta["front"]
+        return front
+
+    def story_page(self, cursor: str | None, limit: int, is_folded: bool = False) -> dict[str, Any]:
+        """Return a page of story cards, or of texts that stay in one outlet and boilerplate."""
+        return self._stories.page(cursor, limit, is_folded)
+
     def distributions(self) -> dict[str, Any]:
         """Return the distributions of similarity, coverage and longest passage over all pairs."""
         distributions: dict[str, Any] = self._meta["distributions"]
         return distributions
 
-    def pairs(self, query: PairQuery) -> dict[str, Any]:
-        """Return a page of pairs."""
-        return self._pages.page(query, "pairs p", PAIRS, pair_of)
+    def distributions_of(self, query: PairQuery) -> dict[str, Any]:
+        """Return the same for the pairs that match a query, whatever the cut-off of the distribution itself.
 
-    def flow(self, query: PairQuery) -> dict[str, Any]:
+        So the bars above a cut-off are the pairs in the list.
+        """
+        return counted_again(self.distributions(), query, self._rows) if query.conditions() else self.distributions()
+
+    def pairs(self, query: PairQuery) -> dict[str, Any]:
+        """Return a page of pairs, each with the first words of its largest passage."""
+        page = self._pages.page(query, "pairs p", PAIRS, pair_of)
+        add_snippets(page["items"], self._rows, self.texts)
+        return page
+
+    def pairs_by_number(self, numbers: Sequence[int]) -> list[dict[str, Any]]:
+        """Return pairs in the order of their numbers as they are given, each once."""
+        found = {number: self.pair_summary(number) for number in dict.fromkeys(numbers)}
+        return [pair for pair in found.values() if pair is not None]
+
+    def by_interest(self, numbers: Sequence[int]) -> list[int]:
+        """Return numbers of pairs, the most interesting pair first."""
+        order = "ORDER BY interest DESC, number DESC"
+        rows = self._rows(
+            f"SELECT number FROM pairs WHERE number IN (SELECT value FROM json_each(?)) {order}", [json.dumps(numbers)]
+        )
+        return [number for (number,) in rows]
+
+    def flow(self, query: PairQuery, most: int = MOST_ARROWS) -> dict[str, Any]:
         """Return the pairs that share most among those that match a query."""
         where, values = where_of(query.conditions())
-        rows = self._rows(f"{PAIRS} {where} ORDER BY p.shared DESC, p.number DESC LIMIT {_MOST_ARROWS}", values)
-        return {"items": [pair_of(row) for row in rows], "total": self._pages.total(query, "pairs p")}
+        keys = self._rows(
+            f"SELECT p.number FROM pairs p {where} ORDER BY p.shared DESC, p.number DESC LIMIT ?", [*values, most]
+        )
+        numbers = [number for (number,) in keys]
+        rows = self._rows(f"{PAIRS} WHERE p.number IN (SELECT value FROM json_each(?))", [json.dumps(numbers)])
+        found = {row["number"]: pair_of(row) for row in rows}
+        return {"items": [found[number] for number in numbers], "total": self._pages.total(query, "pairs p")}
 
     def pair_summary(self, number: int) -> dict[str, Any] | None:
         """Return one pair."""
         row = self._one(f"{PAIRS} WHERE p.number = ?", [number])
-        return None if row is None else pair_of(row)
+        if row is None:
+            return None
+        pair = pair_of(row)
+        add_snippets([pair], self._rows, self.texts)
+        return pair
 
     def pair(self, number: int, with_texts: bool = True, most_passages: int = MOST_PASSAGES) -> dict[str, Any] | None:
         """Return one pair with its passages and both texts."""
@@ -99,8 +146,9 @@ class ViewStore:
         texts = {side: self.texts.known(pair[side]["document"]) for side in "ab"}
         if not pair["n_passages"]:  # a pair of duplicates, whose passages were not located
             passages = aligned(texts["a"], texts["b"])[:most_passages]
-        mark_changes(passages, texts["a"], texts["b"])
+        compared = mark_changes(passages, texts["a"], texts["b"])
         found: dict[str, Any] = {"pair": pair, "passages": passages, "n_passages": max(pair["n_passages"], len(passages))}
+        found["stretches"] = stretches_of(passages, texts["a"], texts["b"], compared)
         if with_texts:
             for side in "ab":
                 spans = [(p[f"{side}_start"], p[f"{side}_end"]) for p in passages]
@@ -147,7 +195,7 @@ class ViewStore:
 
     def families(self, query: FamilyQuery) -> dict[str, Any]:
         """Return a page of families."""
-        return self._pages.page(query, "families f", "SELECT f.* FROM families f", family_of)
+        return self._pages.page(query, "families f", "SELECT f.* FROM families f", self._family_of)
 
     def family(self, number: int, most_places: int = _MOST_PLACES) -> dict[str, Any] | None:
         """Return one family: its wordings and where they appear, earliest first."""
@@ -167,8 +215,12 @@ class ViewStore:
             }
             for p in places
         ]  # fmt: skip
-        texts = [self.texts.excerpt(m["document"], m["start"], m["end"]) or row["text"] for m in members]
-        return {"family": family_of(row), "variants": variants_of(members, texts), "n_shown_places": len(members)}
+        text = self.families_texts.text(row, MOST_FAMILY_CHARS)
+        texts = [self.texts.excerpt(m["document"], m["start"], m["end"]) or text for m in members]
+        return {"family": self._family_of(row), "variants": variants_of(members, texts), "n_shown_places": len(members)}
+
+    def _family_of(self, row: sqlite3.Row) -> dict[str, Any]:
+        return family_of(row, self.families_texts.text(row, MOST_FAMILY_CHARS))
 
     def skipped(self, cursor: str | None, limit: int) -> dict[str, Any]:
         """Return a page of the records that were left out."""
@@ -217,7 +269,7 @@ class ViewStore:
         kinds: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
             "pairs": (PAIRS, lambda row: flat_pair(pair_of(row))),
             "documents": (DOCUMENTS, document_of),
-            "families": ("SELECT f.* FROM families f", family_of),
+            "families": ("SELECT f.* FROM families f", self._family_of),
             "passages": (
                 "SELECT q.*, a.id AS a_id, b.id AS b_id FROM passages q JOIN pairs p ON p.number = q.pair "
                 "JOIN documents a ON a.number = p.a JOIN documents b ON b.number = p.b",

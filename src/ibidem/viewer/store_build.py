@@ -14,31 +14,49 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ibidem.columns.collection import NO_TIME
+from ibidem.execution.progress import Progress
 from ibidem.model import KINDS
-from ibidem.passages.families import Spans, families_of, ranks_of
-from ibidem.viewer.database import ANSWER_SCHEMA, INDICES, create, unpack
-from ibidem.viewer.document_pairs import Numbers, PairColumns, PassageColumns, days_between, distributions_of, pair_up
+from ibidem.passages.families import Families, Places, Spans, families_of, ranks_of
+from ibidem.viewer.database import ANSWER_SCHEMA, INDICES, create
+from ibidem.viewer.document_pairs import (
+    Numbers,
+    PairColumns,
+    PassageColumns,
+    Shares,
+    days_between,
+    distributions_of,
+    earliest_shares,
+    own_chars,
+    pair_up,
+)
 from ibidem.viewer.document_rows import DocumentsAdded
+from ibidem.viewer.family_texts import FamilyTexts
+from ibidem.viewer.front import FrontPage
 from ibidem.viewer.material import Material
+from ibidem.viewer.rows import UNIT
 from ibidem.viewer.run_description import closest_mirrors, describe_inputs, describe_settings, left_out
+from ibidem.viewer.stories import Placed
+from ibidem.viewer.text_blocks import TextPlace, TextReader
 
 _ROWS_AT_ONCE = 50_000
-_MOST_FAMILY_CHARS = 2_000  # stored for display
-_MOST_SEARCHED_CHARS = 20_000
+_INTEREST_UNIT = 100_000_000
 _MOST_FACETS = 200
 
 
-def build_views(material: Material, path: Path, is_searched: bool = True) -> None:
+def build_views(material: Material, path: Path, is_searched: bool = True, progress: Progress | None = None) -> None:
     """Write the file behind the views. Documents are read one by one, never all in memory.
 
     Without `is_searched`, the word index is left out, which takes half the time: a report is searched in the browser.
+    `progress` shows how far it is.
     """
+    progress = progress or Progress()
     connection = create(path)
     try:
         connection.execute("BEGIN")
-        _Builder(material, connection, is_searched).build()
+        _Builder(material, connection, is_searched, progress).build()
         connection.execute("COMMIT")
-        connection.executescript(INDICES)
+        with progress.stage("view tables"):
+            connection.executescript(INDICES)
         connection.execute("INSERT INTO meta VALUES ('facets', ?)", (json.dumps(_facets(connection)),))
     finally:
         connection.close()
@@ -47,20 +65,45 @@ def build_views(material: Material, path: Path, is_searched: bool = True) -> Non
 class _Builder:
     """Fills the tables one by one; each uses the numbers of earlier ones."""
 
-    def __init__(self, material: Material, connection: sqlite3.Connection, is_searched: bool) -> None:
+    def __init__(self, material: Material, connection: sqlite3.Connection, is_searched: bool, progress: Progress) -> None:
         self.is_searched = is_searched
+        self.progress = progress
         self.material = material
         self.connection = connection
         self.documents = DocumentsAdded(material, connection)
+        self.texts = TextReader(lambda query, values: connection.execute(query, values).fetchone())
+        self.family_texts = FamilyTexts(self._rows, self._text_of)
+        self.placed: list[Placed] = []
+        self.edited: set[int] = set()  # families with a changed wording
 
     def build(self) -> None:
         """Fill all tables."""
-        self.documents.add_all()
-        passages, pairs = self._pairs()
-        self._add_pairs(pairs)
-        self._add_families(passages, pairs)
-        self._add_texts_of_families()
+        # A bar that counts documents and families instead of bytes.
+        with self.progress.stage("view texts", self.material.run.get("counts", {}).get("documents")):
+            self.documents.add_all(lambda: self.progress.add_bytes(1))
+        with self.progress.stage("view tables"):
+            pairs = self._add_results()
+            self._place_texts_of_families()
+        if self.is_searched:
+            self._index_words()
         self._describe(pairs)
+
+    def _add_results(self) -> PairColumns:
+        """Fill the tables of pairs, passages and families; return the pairs."""
+        passages, pairs = self._pairs()
+        if passages is None:
+            self._add_pairs(pairs, pairs.interest)
+            self._add_clusters(pairs)
+            self._add_repeats(0)
+        else:
+            found = self._families(passages)
+            n_places = np.append(np.diff(found[1].first), 2)[found[2]]  # the last one is for passages without a family
+            self._add_pairs(pairs, pairs.interest_of(own_chars(passages, pairs, n_places)))
+            self._add_families(passages, pairs, *found)
+            shares = earliest_shares(passages, np.array(self.documents.n_chars, np.int64)).tolist()
+            rows = ((share, number) for number, share in enumerate(shares))
+            self.connection.executemany("UPDATE documents SET first_share = ? WHERE number = ?", rows)
+        return pairs
 
     def _pairs(self) -> tuple[PassageColumns | None, PairColumns]:
         n_chars, times = np.array(self.documents.n_chars, np.int64), np.array(self.documents.times, np.int64)
@@ -88,7 +131,9 @@ class _Builder:
     def _duplicates(self, table: pa.Table, n_chars: Numbers, times: Numbers) -> PairColumns:
         a, b = self.documents.numbers_of(table["a_id"], False), self.documents.numbers_of(table["b_id"], True)
         similarity, of_a, of_b = (table[c].to_numpy() for c in ("similarity", "containment_a", "containment_b"))
-        shared = np.maximum(of_a * np.maximum(n_chars[a], 0), of_b * np.maximum(n_chars[b], 0)).astype(np.int64)
+        # Of a text whose length is not known, the other one says how much they share.
+        sides = [np.where(n_chars[side] < 0, np.inf, share * n_chars[side]) for share, side in ((of_a, a), (of_b, b))]
+        shared = np.nan_to_num(np.minimum(*sides), posinf=0).astype(np.int64)
         both = (times[a] != NO_TIME) & (times[b] != NO_TIME)
         direction = np.where(both & (times[a] < times[b]), 1, np.where(both & (times[a] > times[b]), 2, 0))
         none = np.zeros(len(a) + 1, np.int64)
@@ -97,17 +142,16 @@ class _Builder:
             days_between(times[a], times[b]),
         )  # fmt: skip
 
-    def _add_pairs(self, pairs: PairColumns) -> None:
+    def _add_pairs(self, pairs: PairColumns, interest: Shares) -> None:
         groups, times = np.array(self.documents.groups, np.int64), np.array(self.documents.times, np.int64)
         later = np.maximum(times[pairs.a], times[pairs.b])
         years = later.astype("datetime64[us]").astype("datetime64[Y]").astype(np.int64) + 1970
         years = _or_none(np.where(later == NO_TIME, NO_TIME, years), NO_TIME)
-        coverage = np.nan_to_num(pairs.coverage, nan=0.0)
+        scaled = np.round(interest * _INTEREST_UNIT).astype(np.int64)
         columns = [
-            np.arange(len(pairs)), pairs.a, pairs.b, np.diff(pairs.first), pairs.shared, pairs.longest, pairs.similarity,
-            pairs.coverage_a, pairs.coverage_b, coverage, pairs.kind, pairs.direction, pairs.days, pairs.interest,
-            _or_none(groups[pairs.a], -1), _or_none(groups[pairs.b], -1), years,
-            self.documents.ranks[pairs.a], self.documents.ranks[pairs.b],
+            np.arange(len(pairs)), pairs.a, pairs.b, np.diff(pairs.first), pairs.shared, pairs.longest,
+            _distance(pairs.similarity), _covered(pairs.coverage_a), _covered(pairs.coverage_b), pairs.kind, pairs.direction,
+            scaled, _or_none(groups[pairs.a], -1), _or_none(groups[pairs.b], -1), years,
         ]  # fmt: skip
         self._insert("pairs", columns)
         n_pairs = np.bincount(pairs.a, minlength=len(times)) + np.bincount(pairs.b, minlength=len(times))
@@ -116,25 +160,29 @@ class _Builder:
         rows = zip(n_pairs[having].tolist(), having.tolist(), strict=True)
         self.connection.executemany("UPDATE documents SET n_pairs = ? WHERE number = ?", rows)
 
-    def _add_families(self, passages: PassageColumns | None, pairs: PairColumns) -> None:
-        if passages is None:
-            self._add_clusters()
-            self._add_repeats(0)
-            return
+    def _families(self, passages: PassageColumns) -> tuple[Places, Families, Numbers]:
+        """Return the places that passages name, their families, and the family of each passage."""
         names = [""] * len(self.documents.times)
         for side, ids in self.documents.ids.items():
             for number, name in zip(self.documents.numbers[side], ids, strict=True):
                 names[number] = name
         spans = Spans(*(getattr(passages, column) for column in Spans._fields))
         times = np.array(self.documents.times, np.int64)
-        places, families, of_passage = families_of(spans, times, ranks_of(pa.array(names, pa.large_string())))
+        return families_of(spans, times, ranks_of(pa.array(names, pa.large_string())))
+
+    def _add_families(
+        self, passages: PassageColumns, pairs: PairColumns, places: Places, families: Families, of_passage: Numbers
+    ) -> None:
+        self.edited = set((np.unique(of_passage[passages.similarity < 1]) + 1).tolist())
         pair = np.repeat(np.arange(len(pairs)), np.diff(pairs.first))
         in_pair = np.arange(len(passages)) - pairs.first[pair] + 1
+        lengths = passages.a_end - passages.a_start
         self._insert(
             "passages",
             [
-                pair, in_pair, passages.a_start, passages.a_end, passages.b_start, passages.b_end, passages.n_sentences,
-                passages.similarity, passages.kind, passages.direction, _or_none(of_passage + 1, 0),
+                pair, in_pair, passages.a_start, lengths, passages.b_start, passages.b_end - passages.b_start - lengths,
+                passages.n_sentences, _distance(passages.similarity), passages.kind, passages.direction,
+                _or_none(of_passage + 1, 0),
             ],
         )  # fmt: skip
         # Numbers are those of the table of families, which count from 1.
@@ -144,7 +192,7 @@ class _Builder:
         self._add_places(family, document, start, end, len(families), 1, is_repeat=False)
         self._add_repeats(len(families) + 1)
 
-    def _add_clusters(self) -> None:
+    def _add_clusters(self, pairs: PairColumns) -> None:
         table = self.material.clusters
         if table is None or not table.num_rows:
             return
@@ -153,6 +201,9 @@ class _Builder:
         order = np.lexsort((documents, family))
         ends = np.maximum(np.array(self.documents.n_chars, np.int64)[documents], 0)[order]
         n_families = int(family.max()) + 1
+        of_document = np.full(len(self.documents.times), -1, np.int64)
+        of_document[documents] = family
+        self.edited = set(np.unique(of_document[pairs.a[pairs.similarity < 1]]).tolist())
         self._add_places(family[order], documents[order], np.zeros_like(ends), ends, n_families, 0, is_repeat=False)
 
     def _add_repeats(self, first_number: int) -> None:
@@ -167,7 +218,7 @@ class _Builder:
             columns = np.array(sorted({place for place in at if place[0] is not None}), np.int64).reshape(-1, 3).T
             document, start, end = columns
             self._add_places(np.zeros_like(document), document, start, end, 1, first_number + row, is_repeat=True)
-            self._add_text_of_family(first_number + row, text)
+            self.connection.execute("UPDATE families SET text = ? WHERE number = ?", (text, first_number + row))
 
     def _add_places(
         self,
@@ -195,45 +246,47 @@ class _Builder:
         columns = [
             np.arange(n_families) + first_number, n_documents, n_places, n_chars,
             _or_none(earliest, np.iinfo(np.int64).max), _or_none(latest, NO_TIME),
-            np.bincount(grouped, minlength=n_families), np.full(n_families, int(is_repeat)), n_documents * n_chars,
-            np.full(n_families, ""),
+            np.bincount(grouped, minlength=n_families), np.full(n_families, int(is_repeat)), *[_nothing(n_families)] * 4,
         ]  # fmt: skip
         self._insert("families", columns)
         self._insert("places", [family + first_number, document, start, end])
+        if is_repeat:
+            self._insert("repeats", [document, start, end, family + first_number])
+        self.placed.append(Placed(family + first_number, document, end - start, np.full(len(family), is_repeat)))
 
-    def _add_texts_of_families(self) -> None:
-        """Store the beginning of each family's longest place, if its text is available, for display and search."""
-        order = 'f.number, (d.text IS NULL), p."end" - p.start DESC, p.document, p.start'
-        self.connection.execute("CREATE INDEX temporary_places ON places (family)")
+    def _place_texts_of_families(self) -> None:
+        """Note where the longest place of each family is, among those whose text is available."""
+        order = 'f.number, (d.block IS NULL), p."end" - p.start DESC, p.document, p.start'
         shown = f"""
             SELECT number, document, start, "end" FROM (
               SELECT f.number, p.document, p.start, p."end", row_number() OVER (PARTITION BY f.number ORDER BY {order}) AS place
               FROM families f JOIN places p ON p.family = f.number JOIN documents d ON d.number = p.document
-              WHERE f.text = '') WHERE place = 1 ORDER BY document, start"""
-        text, of = "", -1
+              WHERE f.text IS NULL) WHERE place = 1 ORDER BY document, start"""
         for family, document, start, end in self.connection.execute(shown).fetchall():
-            if document != of:
-                text, of = self._text_of(document), document
-            self._add_text_of_family(family, text[start:end] or self._piece_of(document, start))
-        self.connection.execute("DROP INDEX temporary_places")
+            piece = None if self.documents.has_text[document] else self._piece_of(document, start)
+            values = (document, start, end, piece, family)
+            self.connection.execute('UPDATE families SET document = ?, start = ?, "end" = ?, text = ? WHERE number = ?', values)
 
-    def _add_text_of_family(self, family: int, text: str) -> None:
-        """Store the beginning of a passage for display, and its words for search, whatever is between them."""
-        if text:
-            values = (text[:_MOST_FAMILY_CHARS], family)
-            self.connection.execute("UPDATE families SET text = ? WHERE number = ?", values)
-        if text and self.is_searched:
-            words = " ".join(text[:_MOST_SEARCHED_CHARS].replace("\0", " ").split())
-            self.connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (family, words))
+    def _index_words(self) -> None:
+        """Make the words of families searchable."""
+        ((n_families,),) = self._rows("SELECT COUNT(*) FROM families", [])
+        with self.progress.stage("view search", n_families):
+            for family, words in self.family_texts.searched():
+                self.connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (family, words))
+                self.progress.add_bytes(1)
+            self.connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+
+    def _rows(self, query: str, values: Sequence[Any]) -> list[Any]:
+        return self.connection.execute(query, values).fetchall()
 
     def _text_of(self, document: int) -> str:
-        (packed,) = self.connection.execute("SELECT text FROM documents WHERE number = ?", (document,)).fetchone()
-        return unpack(packed) if packed else ""
+        (place,) = self._rows("SELECT block, first, last FROM documents WHERE number = ?", [document])
+        return "" if place[0] is None else self.texts.read(TextPlace(*place))
 
-    def _piece_of(self, document: int, start: int) -> str:
+    def _piece_of(self, document: int, start: int) -> str | None:
         query = "SELECT text FROM pieces WHERE document = ? AND start = ?"
         row = self.connection.execute(query, (document, start)).fetchone()
-        return str(row[0]) if row else ""
+        return str(row[0]) if row else None
 
     def _describe(self, pairs: PairColumns) -> None:
         material, connection = self.material, self.connection
@@ -250,7 +303,7 @@ class _Builder:
         has_texts = any(self.documents.has_text) or bool(has_pieces)
         counts = material.run.get("counts", {})
         reusing = one[3] if material.documents is not None else len(np.unique(np.concatenate([pairs.a, pairs.b])))
-        summary = {
+        summary: dict[str, Any] = {
             "schema": ANSWER_SCHEMA,
             "version": material.run.get("version"),
             "title": material.title,
@@ -277,6 +330,11 @@ class _Builder:
             "left_out": left_out(material, self.documents.why_no_texts, self.documents.n_changed, has_texts),
             "mirrors": None if material.mirrors is None else closest_mirrors(material.mirrors),
         }
+        times, groups = (np.array(column, np.int64) for column in (self.documents.times, self.documents.groups))
+        front = FrontPage(
+            connection, self.placed, times, groups, self.edited, material.verb, material.is_against, self.family_texts.beginning
+        )
+        front.add(summary["totals"])
         for name, value in (
             ("summary", summary),
             ("distributions", distributions_of(pairs, has_passages=material.passages is not None)),
@@ -304,6 +362,21 @@ def _facets(connection: sqlite3.Connection) -> dict[str, Any]:
         "kinds": [{"kind": KINDS[kind], "n_pairs": n} for kind, n in connection.execute(kinds)],
         "years": [{"year": year, "n_pairs": n} for year, n in connection.execute(years)],
     }
+
+
+def _distance(similarity: Shares) -> Numbers:
+    """Return how far similarities are from 1, in stored form; only 1 has distance 0."""
+    distance: Numbers = np.round((1 - similarity) * UNIT).astype(np.int64)
+    return np.where(similarity < 1, np.maximum(distance, 1), 0)
+
+
+def _covered(shares: Shares) -> Any:
+    """Return shares in stored form; None if not known."""
+    return _or_none(np.where(np.isnan(shares), -1, np.round(np.nan_to_num(shares) * UNIT)).astype(np.int64), -1)
+
+
+def _nothing(n_rows: int) -> Any:
+    return np.full(n_rows, None)
 
 
 def _or_none(values: Numbers, nothing: int) -> Any:

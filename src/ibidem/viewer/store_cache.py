@@ -18,6 +18,7 @@ from typing import Any
 from ibidem.errors import ResourceError
 from ibidem.execution.durable_files import replace_file
 from ibidem.execution.output_folder import VERDICTS_FILE, VIEW_FILES
+from ibidem.execution.progress import Progress
 from ibidem.formats import resolve_inputs
 from ibidem.formats.sources import FileSource
 from ibidem.viewer.database import SCHEMA
@@ -26,21 +27,23 @@ from ibidem.viewer.store import ViewStore
 from ibidem.viewer.store_build import build_views
 
 
-def open_views(folder: Path, documents: Sequence[str] = (), may_judge: bool = True) -> ViewStore:
+def open_views(
+    folder: Path, documents: Sequence[str] = (), may_judge: bool = True, progress: Progress | None = None
+) -> ViewStore:
     """Return the views of a results folder; they are made if they do not exist or if the results have changed.
 
     `documents` names the documents if `run.json` does not, or if they have moved. Raises InputError if this is not a results
     folder. If the folder is read-only, the views go to a temporary place and verdicts cannot be saved; nor can they without
-    `may_judge`.
+    `may_judge`. `progress` shows how far they are.
     """
     path, key = folder / VIEW_FILES[0], _key(folder, documents)
     if not _is_fresh(path, key):
         try:
-            _build(material_of_folder(folder, documents), path, key)
+            _build(material_of_folder(folder, documents), path, key, progress=progress)
         except PermissionError:
             path = Path(tempfile.mkdtemp(prefix="ibidem-")) / path.name
             atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
-            _build(material_of_folder(folder, documents), path, key)
+            _build(material_of_folder(folder, documents), path, key, progress=progress)
     verdicts = folder / VERDICTS_FILE
     may_judge = may_judge and os.access(folder, os.W_OK) and (not verdicts.exists() or os.access(verdicts, os.W_OK))
     return ViewStore(path, verdicts, may_judge)
@@ -59,12 +62,14 @@ def passing_views(material: Material) -> Iterator[ViewStore]:
             store.close()
 
 
-def _build(material: Material, path: Path, key: dict[str, Any], is_searched: bool = True) -> None:
+def _build(
+    material: Material, path: Path, key: dict[str, Any], is_searched: bool = True, progress: Progress | None = None
+) -> None:
     """Build under a temporary name and rename, so that a partial file is never visible."""
     # A unique name: several processes may open a folder at once, and any of their files will do.
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
     try:
-        build_views(material, aside, is_searched)
+        build_views(material, aside, is_searched, progress)
         with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
             connection.execute("INSERT INTO meta VALUES ('key', ?)", (json.dumps(key),))
         replace_file(aside, path)

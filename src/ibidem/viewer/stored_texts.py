@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 from typing import Any
 
-from ibidem.viewer.database import Connections, unpack
+from ibidem.viewer.database import Connections
 from ibidem.viewer.rows import DOCUMENTS, side_of
 from ibidem.viewer.shown_texts import shade
+from ibidem.viewer.text_blocks import TextPlace, TextReader
 
 _TEXTS_CACHED = 4  # a document in many pairs is read repeatedly
 _MOST_SPANS = 200_000  # counted for the shades of one document
-_MOST_VARIANT_CHARS = 3_000
+MOST_EXCERPT_CHARS = 3_000
+_LENGTHS = {"a": "q.a_length", "b": "q.a_length + q.b_longer"}
 
-_GREY = """
-  SELECT p.start, p."end" FROM places p JOIN families f ON f.number = p.family
-  WHERE p.document = ? AND p.start >= ? AND p.start < ? AND f.is_repeat ORDER BY p.start
-"""
+_GREY = 'SELECT start, "end" FROM repeats WHERE document = ? AND start >= ? AND start < ? ORDER BY start'
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8: whoever has the same file can compare."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class StoredTexts:
@@ -24,7 +29,8 @@ class StoredTexts:
 
     def __init__(self, connections: Connections) -> None:
         self._rows, self._one = connections.rows, connections.one
-        self._cached = lru_cache(maxsize=_TEXTS_CACHED)(self._unpack)
+        self._blocks = TextReader(connections.one)
+        self._cached = lru_cache(maxsize=_TEXTS_CACHED)(self._read)
 
     def whole(self, number: int) -> str:
         """Return the whole text of a document; empty if it is not available."""
@@ -43,7 +49,7 @@ class StoredTexts:
 
     def excerpt(self, number: int, start: int, end: int) -> str:
         """Return the beginning of a stretch of a document, as far as it is known."""
-        return self.known(number)[start : min(end, start + _MOST_VARIANT_CHARS)].strip("\0")
+        return self.known(number)[start : min(end, start + MOST_EXCERPT_CHARS)].strip("\0")
 
     def shown(self, number: int, segments: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a document's text in the given segments; without any, in the stored texts of passages."""
@@ -62,6 +68,7 @@ class StoredTexts:
             "segments": segments,
             "is_complete": is_complete,
             "boilerplate": [list(place) for place in grey],
+            "sha256": text_digest(whole) if (whole := self.whole(number)) else None,
         }
 
     def spans(self, number: int) -> list[tuple[int, int, int]]:
@@ -73,7 +80,8 @@ class StoredTexts:
             spans += map(
                 tuple,
                 self._rows(
-                    f"SELECT q.{side}_start, q.{side}_end, p.{other} FROM pairs p JOIN passages q ON q.pair = p.number "
+                    f"SELECT q.{side}_start, q.{side}_start + {_LENGTHS[side]}, p.{other} "
+                    "FROM pairs p JOIN passages q ON q.pair = p.number "
                     f"WHERE p.{side} = ? AND p.a <> p.b LIMIT {_MOST_SPANS}",
                     [number],
                 ),
@@ -81,9 +89,9 @@ class StoredTexts:
         spans += map(
             tuple,
             self._rows(
-                'SELECT mine.start, mine."end", theirs.document FROM places mine JOIN families f ON f.number = mine.family '
+                'SELECT mine.start, mine."end", theirs.document FROM repeats mine '
                 "JOIN places theirs ON theirs.family = mine.family AND theirs.document <> mine.document "
-                f"WHERE mine.document = ? AND f.is_repeat LIMIT {_MOST_SPANS}",
+                f"WHERE mine.document = ? LIMIT {_MOST_SPANS}",
                 [number],
             ),
         )
@@ -94,9 +102,9 @@ class StoredTexts:
         text = self.whole(number)
         return shade(text, self.spans(number)) if text else []
 
-    def _unpack(self, number: int) -> str:
-        row = self._one("SELECT text FROM documents WHERE number = ?", [number])
-        return unpack(row["text"]) if row is not None and row["text"] else ""
+    def _read(self, number: int) -> str:
+        row = self._one("SELECT block, first, last FROM documents WHERE number = ?", [number])
+        return "" if row is None or row["block"] is None else self._blocks.read(TextPlace(*row))
 
     def _pieces(self, number: int) -> list[dict[str, Any]]:
         """Return the stored texts of passages, without overlap."""

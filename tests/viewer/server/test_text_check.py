@@ -144,8 +144,8 @@ def test_what_cannot_be_checked_is_refused_in_words(reader: httpx.Client, body: 
         (b"", "text/plain", 422, "the text is empty"),
         (b"<p></p>", "text/html", 422, "the text is empty"),
         (b"\0" * 100, "text/plain", 422, ""),
-        (b"text=x", "application/x-www-form-urlencoded", 415, "must be JSON, plain text or HTML"),
-        (b"x", "", 415, "must be JSON, plain text or HTML"),
+        (b"text=x", "application/x-www-form-urlencoded", 415, "must be JSON, plain text, HTML or a named file"),
+        (b"x", "", 415, "must be JSON, plain text, HTML or a named file"),
     ],
 )
 def test_a_body_that_cannot_be_read_is_refused_in_words(
@@ -212,3 +212,60 @@ def test_an_index_without_texts_shows_none(tmp_path: Path, app_over: AppMaker) -
     client = app_over(tmp_path / "bare.idx")
     found: dict[str, Any] = expect(index_shapes.Check, client.post(CHECK, params={"align": True}, json={"text": NEW}))
     assert [passage["b_text"] for passage in found["passages"]] == [None] * 3
+
+
+# Files, read by their names.
+
+
+def test_a_named_file_is_read_by_its_name(reader: httpx.Client) -> None:
+    headers = {"Content-Type": "application/octet-stream"}
+    plain = reader.post(f"{CHECK}?name=note.md", content=NEW.encode(), headers=headers)
+    page = reader.post(f"{CHECK}?name=note.HTML", content=f"<p>{NEW}</p>".encode(), headers=headers)
+    for answer in (plain, page):
+        found = expect(index_shapes.Check, answer)
+        assert found["text"]["segments"][0]["text"].strip() == NEW
+        assert [source["id"] for source in found["sources"]] == ["a", "b", "f"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status", "told"),
+    [
+        ("list.jsonl", b'{"id": "x", "text": "y"}', 415, "may contain many documents"),
+        ("picture.png", b"\x89PNG\r\n", 415, "cannot be read here"),
+        ("no-suffix", b"text", 415, "cannot be read here"),
+        ("../../etc/passwd", b"text", 415, "cannot be read here"),
+        ("empty.txt", b" ", 422, "empty"),
+        ("archive.txt", b"PK\x03\x04" + bytes(200), 422, "zip archive"),
+        ("essay.pdf", b"%PDF-1.4 this is not one", None, "essay.pdf"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why(
+    reader: httpx.Client, name: str, content: bytes, status: int | None, told: str
+) -> None:
+    answer = reader.post(CHECK, params={"name": name}, content=content, headers={"Content-Type": "application/octet-stream"})
+    assert answer.status_code == status or (status is None and answer.status_code in (415, 422))
+    error = answer.json()["error"]
+    assert told in error["message"]
+    assert "/tmp" not in error["message"]
+    assert status == 422 or error["next_step"]
+
+
+def test_a_file_without_a_name_is_refused(reader: httpx.Client) -> None:
+    answer = reader.post(CHECK, content=NEW.encode(), headers={"Content-Type": "application/octet-stream"})
+    expect_error(415, "invalid", answer)
+
+
+def test_all_that_is_shared_is_told_even_if_not_all_passages_are_listed(
+    reader: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = checked(reader, text=NEW)
+    monkeypatch.setattr(text_check, "_MOST_PASSAGES", 1)
+    cut = checked(reader, text=NEW)
+    assert [passage["source"] for passage in cut["passages"]] == [0]
+    assert cut["n_passages"] == whole["n_passages"] == 3
+    assert cut["covered"] == whole["covered"] == [[passage[k] for k in ("a_start", "a_end")] for passage in cut["passages"]]
+    assert cut["covered_share"] == whole["covered_share"]
+
+
+def test_the_checked_text_has_the_digest_of_its_bytes(reader: httpx.Client) -> None:
+    assert checked(reader, text=NEW)["text"]["sha256"] == hashlib.sha256(NEW.encode()).hexdigest()

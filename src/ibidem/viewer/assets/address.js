@@ -18,8 +18,9 @@
   ];
   const NUMBERS = new Set(["min_similarity", "min_coverage", "min_longest", "year", "document"]);
   const FILTERED = new Set(["overview", "pairs", "flow"]);
-  // How the flow is drawn is not a filter, but stays in the address when filters change.
-  const DRAWING = "as";
+  // How something is drawn is not a filter, but stays in the address when filters change.
+  const DRAWING = ["as", "by", "axis", "folded"];
+  const drawingOf = (options) => Object.fromEntries(DRAWING.map((key) => [key, options[key]]));
 
   // Returns { view, number, options } of an address such as "#pair=12&passage=3" or "#pairs?min_coverage=0.5".
   function read(hash) {
@@ -66,10 +67,17 @@
     const here = read(location.hash);
     if (FILTERED.has(here.view)) {
       // No new history entry: going back should leave the view, not undo one move of a cut-off.
-      history.replaceState(null, "", write(here.view, null, { ...filters, [DRAWING]: here.options[DRAWING] }));
+      history.replaceState(null, "", write(here.view, null, { ...filters, ...drawingOf(here.options) }));
     }
     state.listeners.forEach((listen) => listen());
   }
 
-  Object.assign(ibidem, { address: { read, write, filtersOf, FILTERED, FILTERS }, state, setFilters });
+  // Notes in the address how something is drawn; null for the usual way.
+  function keepInAddress(key, value) {
+    const here = read(location.hash);
+    if ((here.options[key] || null) === value) return;
+    history.replaceState(null, "", write(here.view, here.number, { ...here.options, [key]: value }));
+  }
+
+  Object.assign(ibidem, { keepInAddress, address: { read, write, filtersOf, FILTERED, FILTERS }, state, setFilters });
 })(window.ibidem);

@@ -40,14 +40,21 @@
     summary() {
       return asked("summary");
     }
-    distributions() {
-      return asked("distributions");
+    front() {
+      return asked("front");
+    }
+    stories(paging) {
+      return asked(`stories${query(paging)}`);
+    }
+    distributions(filters) {
+      const { sort, order, ...rest } = filters || {};
+      return asked(`distributions${query(rest)}`);
     }
     pairs(filters) {
       return asked(`pairs${query(filters)}`);
     }
-    flow(filters) {
-      return asked(`flow${query(filters)}`);
+    flow(filters, limit) {
+      return asked(`flow${query({ ...filters, limit })}`);
     }
     pair(number) {
       return asked(`pairs/${number}`);
@@ -92,12 +99,13 @@
       return asked(`pairs/${pair}/verdict`, sent("PUT", { verdict, note: note || "" }));
     }
 
-    checkText(text) {
-      return asked(`check${query({ align: true })}`, sent("POST", { text }));
+    checkText(text, name) {
+      return asked(`check${query({ name, align: true })}`, sent("POST", { text }));
     }
 
+    // What is not text is read by the server, by its name.
     checkFile(file) {
-      const type = /\.html?$/i.test(file.name) ? "text/html" : "text/plain";
+      const type = /\.html?$/i.test(file.name) ? "text/html" : /\.(txt|md)$/i.test(file.name) ? "text/plain" : "application/octet-stream";
       return asked(`check${query({ name: file.name, align: true })}`, { method: "POST", headers: { "Content-Type": type }, body: file });
     }
 

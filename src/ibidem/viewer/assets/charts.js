@@ -14,15 +14,14 @@
     return specs[name] ? structuredClone(specs[name]) : null;
   }
 
-  // Shows the tooltip of a mark beside the pointer; its lines come as one text.
-  function tell(handler, event, item, value) {
+  // Shows lines of text beside the pointer; none hides them.
+  function showTip(event, says) {
     if (!tip) {
       tip = h("div", { class: "tip", role: "tooltip", hidden: true });
       document.body.append(tip);
     }
-    const says = value && (value.says || String(value)); // for a single field, Vega passes the text itself
-    tip.hidden = !says;
-    if (!says) return;
+    tip.hidden = !says || !event;
+    if (tip.hidden) return;
     tip.textContent = shown(says);
     const left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8);
     const below = event.clientY + 18;
@@ -31,20 +30,11 @@
     tip.style.top = `${Math.max(4, top)}px`;
   }
 
-  // Changes a layer so that marks whose key, in `field`, is among the signal `lit` stand out, and the others are pale.
-  function highlighted(spec, layer, field, usual, lit) {
-    spec.params = [{ name: "lit", value: [] }];
-    layer.encoding.opacity = {
-      condition: [
-        { test: "length(lit) === 0", value: usual },
-        { test: `indexof(lit, datum.${field}) >= 0`, value: lit },
-      ],
-      value: 0.07,
-    };
-  }
+  // For a single field, Vega passes the text itself.
+  const tell = (handler, event, item, value) => showTip(event, value && (value.says || String(value)));
 
   // Draws a chart into a place with width; returns { change(data), finalize() }, or null where charts cannot be drawn.
-  async function drawChart(place, name, data, { adapt, click, point } = {}) {
+  async function drawChart(place, name, data, { adapt, click } = {}) {
     const spec = specOf(name);
     if (!spec || !window.vegaEmbed) return null;
     spec.datasets = data;
@@ -65,14 +55,12 @@
       view.addEventListener("click", (event, item) => {
         if (item && item.datum) click(item.datum, event);
       });
-    if (point) {
-      view.addEventListener("mouseover", (event, item) => point((item && item.datum) || null));
-      view.addEventListener("mouseout", () => point(null));
-    }
     return {
-      // Makes the marks with these keys stand out; see `highlighted`.
-      light(keys) {
-        return view.signal("lit", keys).runAsync();
+      // Where the axes are in the place, in pixels.
+      area() {
+        const [left] = view.origin();
+        const padding = view.padding();
+        return { left: left + (padding.left ?? padding), width: view.width() };
       },
       change(rows) {
         Object.entries(rows).forEach(([key, values]) => view.data(key, values));
@@ -85,5 +73,5 @@
     };
   }
 
-  Object.assign(ibidem, { drawChart, highlighted });
+  Object.assign(ibidem, { drawChart, showTip });
 })(window.ibidem);

@@ -1,152 +1,13 @@
-// Checking a text, pasted or from a file, against the index: where it already appears, and adding it.
+// Checking a text, pasted, dropped or from a file, against the index: where it already appears, and adding it.
 (function (ibidem) {
   "use strict";
 
-  const { h, put, button, number, many, percent, bar } = ibidem;
+  const { h, put, button, number, many } = ibidem;
+  const ACCEPTED =
+    ".txt,.md,.html,.htm,.pdf,.docx,.odt,.rtf,.epub,.xml,.eml,text/plain,text/html,application/pdf,application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
-  const MAX_NUMBERS = 8;
-
-  function verdictWords({ verdict, covered_share: share, sources }) {
-    const sentences = many(verdict.n_sentences, "sentence");
-    const known = `${number(verdict.n_known)} of ${sentences} also ${verdict.n_known === 1 ? "appears" : "appear"} in the index`;
-    if (!sources.length) return ["This text is new.", `${known}.`];
-    const part = ibidem.isNearlyAll(verdict) ? "Nearly all" : "Part";
-    return [`${part} of this text is already in the index.`, `${known}; ${percent(share)} of the text is shared.`];
-  }
-
-  function commonWords(nCommon) {
-    if (!nCommon) return "";
-    return ` ${many(nCommon, "sentence")} ${nCommon === 1 ? "is too common to count" : "are too common to count"}.`;
-  }
-
-  const sourceWords = (passage) =>
-    h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(passage.b_text, passage.b_changes));
-
-  // The index shows the words of a passage; the served results may have the whole document.
-  const hasDocument = (one) => !ibidem.isMissing(one.document);
-  const documentLink = (one) =>
-    hasDocument(one) && ibidem.link(`#document=${one.document}`, "read it", ibidem.hidden(`: ${ibidem.named(one)}`));
-
-  function result(answer, source, mayAdd) {
-    const { text, sources, verdict } = answer;
-    // Numbered in text order; passages with the same start follow the rank of their sources.
-    const passages = [...answer.passages]
-      .sort((one, other) => one.a_start - other.a_start || one.source - other.source || one.a_end - other.a_end)
-      .map((each, at) => ({ ...each, number: at + 1 }));
-    const body = h("div", { class: "checked-text" });
-    let chosen = null;
-    let shownPane = null;
-    const listed = h("ol", { class: "sources" });
-    // The numbers of a source's first passages.
-    const numbersOf = (source) => {
-      const own = passages.filter((each) => each.source === source);
-      const more = own.length - MAX_NUMBERS;
-      return [
-        own.slice(0, MAX_NUMBERS).map((each) => ibidem.badge(each.number)),
-        more > 0 && h("span", null, `and ${number(more)} more`),
-      ];
-    };
-    const draw = () => {
-      if (shownPane) shownPane.close();
-      const kept = passages.filter((passage) => chosen === null || passage.source === chosen);
-      shownPane = ibidem.pane(
-        text,
-        kept.map((each) => ({ number: each.number, start: each.a_start, end: each.a_end, changes: each.a_changes })),
-        {
-          label: "The checked text",
-          changed: "u",
-          withMap: true,
-          chosen: tell,
-          says: (passage) => {
-            const found = passages.find((each) => each.number === passage);
-            return `passage ${passage}, also in ${sources[found.source] ? ibidem.named(sources[found.source]) : "another document"}`;
-          },
-        },
-      );
-      put(body, shownPane.element);
-      put(
-        listed,
-        sources.map((each, at) =>
-          h(
-            "li",
-            null,
-            button(
-              [
-                ibidem.name(each),
-                ibidem.origin(each),
-                each.n_passages
-                  ? h(
-                      "span",
-                      { class: "figures-line" },
-                      bar(each.coverage),
-                      ` ${number(each.n_chars)} characters, ${many(each.n_passages, "passage")}`,
-                    )
-                  : h("span", { class: "figures-line" }, `${many(each.n_sentences, "known sentence")}, too few for a passage`),
-              ],
-              () => {
-                chosen = chosen === at ? null : at;
-                draw();
-              },
-              { class: "source", "aria-pressed": String(chosen === at) },
-            ),
-            h("p", { class: "places" }, numbersOf(at), documentLink(each)),
-          ),
-        ),
-      );
-      put(words);
-      put(
-        detail,
-        chosen === null
-          ? "Choose a source to see only its passages."
-          : "Only passages of the chosen source are marked. Choose it again to see all.",
-      );
-    };
-    const detail = h("p", { class: "detail", role: "status" });
-    const words = h("div", { class: "variant" });
-    const tell = (passage) => {
-      const found = passages.find((each) => each.number === passage);
-      const from = sources[found.source];
-      shownPane.show(passage);
-      put(
-        detail,
-        ibidem.badge(passage),
-        ` ${found.kind}, similarity ${ibidem.similarity(found.similarity)}, also in `,
-        from ? (hasDocument(from) ? ibidem.link(`#document=${from.document}`, ibidem.name(from)) : ibidem.name(from)) : "–",
-        ` at characters ${number(found.b_start)}–${number(found.b_end)}.`,
-      );
-      put(words, found.b_text ? sourceWords(found) : null);
-    };
-    const [headline, figures] = verdictWords(answer);
-    draw();
-    return h(
-      "section",
-      { class: "checked", "aria-labelledby": "checked-title" },
-      h("h2", { id: "checked-title", tabindex: "-1" }, headline),
-      h(
-        "p",
-        { class: "lead" },
-        figures,
-        commonWords(verdict.n_common),
-        verdict.is_own_id_known && " The index already has a document with this id.",
-      ),
-      detail,
-      words,
-      h(
-        "div",
-        { class: "document" },
-        body,
-        h(
-          "aside",
-          { "aria-label": "Sources" },
-          h("h3", null, "Sources, most covered first"),
-          sources.length ? listed : h("p", null, "None."),
-          mayAdd && adding(answer, source),
-        ),
-      ),
-    );
-  }
-
-  function adding({ text, verdict }, source) {
+  // The form that adds a checked text to the index.
+  function addingToIndex({ text, verdict }, source) {
     const id = h("input", { type: "text", id: "new-id", autocomplete: "off", required: true });
     id.value = verdict.id && !verdict.is_own_id_known ? verdict.id : "";
     const said = h("p", { class: "quiet-text", role: "status" });
@@ -165,75 +26,202 @@
         add.disabled = false;
       }
     });
-    return h(
-      "section",
-      { class: "adding" },
-      h("h3", null, "Add it"),
-      h("label", { for: "new-id" }, "Document id"),
-      id,
-      add,
-      said,
-    );
+    return h("section", { class: "adding" }, h("h3", null, "Add it"), h("label", { for: "new-id" }, "Document id"), id, add, said);
   }
 
-  async function show(main, { source }) {
-    const { may_add: mayAdd } = await source.index();
-    const text = h("textarea", { id: "checked", rows: "10", placeholder: "Paste a text here", lang: "", dir: "auto" });
-    const file = h("input", { type: "file", id: "file", accept: ".txt,.html,.htm,.md,text/plain,text/html" });
-    const place = h("div", { class: "result", "aria-live": "polite" });
-    const run = async (ask) => {
-      go.disabled = true;
-      put(place, h("p", { class: "quiet-text" }, "Looking it up…"));
-      try {
-        const answer = await ask();
-        put(place, result(answer, source, mayAdd));
-        place.querySelector("h2").focus();
-      } catch (error) {
-        ibidem.showProblem(place, error, () => run(ask));
-      } finally {
-        go.disabled = false;
-      }
-    };
-    const start = () => {
-      if (text.value.trim()) run(() => source.checkText(text.value));
-      else {
-        put(place, h("p", null, "There is nothing to check yet: paste a text, or choose a file."));
-        text.focus();
-      }
-    };
-    const go = button("Check this text", start, { class: "main" });
-    file.addEventListener("change", () => {
-      if (file.files.length) run(() => source.checkFile(file.files[0]));
-    });
-    text.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) start();
-    });
-    put(
-      main,
-      h(
-        "header",
-        { class: "head" },
-        h("h1", null, "Check a text"),
-        h("p", { class: "lead" }, "The text is compared with every document in the index. It is stored only if you add it."),
-      ),
-      h(
-        "div",
-        { class: "checking" },
-        h("label", { for: "checked" }, "Text"),
-        text,
+  // What is compared, in a sentence: truthfully, if the index keeps no texts.
+  function about({ n_documents: nDocuments, settings }) {
+    const compared = `It is compared with ${nDocuments === 1 ? "the one document" : `all ${many(nDocuments, "document")}`} in the index, and stored only if you add it.`;
+    const noTexts = " This index keeps no texts: places are found, but the words of sources cannot be shown, and edited copies are not found.";
+    return settings && settings.texts === false ? compared + noTexts : compared;
+  }
+
+  class CheckView {
+    constructor(main, { source, options }, index) {
+      Object.assign(this, { main, source, options, index, made: null, round: 0 });
+      this.text = h("textarea", { id: "checked", rows: "9", placeholder: "Paste a text here, or drop a file anywhere on this page", lang: "", dir: "auto" });
+      this.file = h("input", { type: "file", id: "file", class: "unseen", accept: ACCEPTED });
+      this.place = h("div", { class: "result", "aria-live": "polite" });
+      this.go = button("Check this text", () => this.start(), { class: "main" });
+      this.fileName = h("span", { class: "quiet-text file-name" });
+      this.input = h("details", { class: "checking", open: true });
+      this.build();
+      this.listen();
+    }
+
+    build() {
+      this.label = h("span", null, "Your text");
+      put(
+        this.input,
+        h("summary", null, this.label),
+        h("label", { for: "checked", class: "unseen" }, "Text to check"),
+        this.text,
         h(
           "div",
           { class: "actions" },
-          go,
-          h("span", { class: "quiet-text" }, "or"),
-          h("label", { for: "file" }, "choose a file"),
-          file,
+          this.go,
+          button("Choose a file", () => this.file.click(), { "aria-describedby": "file-kinds" }),
+          this.file,
+          button("Clear", () => this.clear(), { class: "quiet" }),
+          h("span", { id: "file-kinds", class: "quiet-text" }, "Text, Markdown, HTML; PDF, Word and others if their readers are installed."),
+          this.fileName,
         ),
-      ),
-      place,
-    );
-    return null;
+      );
+      put(
+        this.main,
+        h("header", { class: "head" }, h("h1", null, "Check a text"), h("p", { class: "lead" }, about(this.index))),
+        this.input,
+        this.place,
+      );
+    }
+
+    listen() {
+      this.file.addEventListener("change", () => {
+        if (this.file.files.length) this.checkFile(this.file.files[0]);
+        this.file.value = "";
+      });
+      this.text.addEventListener("input", () => ibidem.checked.keep({ text: this.text.value, name: null }));
+      this.text.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.start();
+      });
+      const isContent = (event) => [...event.dataTransfer.types].some((type) => type === "Files" || type === "text/plain");
+      this.dragged = (event) => {
+        if (!isContent(event) || event.target === this.text) return;
+        event.preventDefault();
+        this.main.classList.add("dropping");
+      };
+      this.left = (event) => {
+        if (!event.relatedTarget) this.main.classList.remove("dropping");
+      };
+      this.dropped = (event) => {
+        this.main.classList.remove("dropping");
+        const { files } = event.dataTransfer;
+        const words = event.dataTransfer.getData("text/plain");
+        if (!files.length && (!words || event.target === this.text)) return;
+        event.preventDefault();
+        if (files.length) this.checkFile(files[0], files.length - 1);
+        else this.checkText(words, null);
+      };
+      document.addEventListener("dragover", this.dragged);
+      document.addEventListener("dragleave", this.left);
+      document.addEventListener("drop", this.dropped);
+    }
+
+    close() {
+      document.removeEventListener("dragover", this.dragged);
+      document.removeEventListener("dragleave", this.left);
+      document.removeEventListener("drop", this.dropped);
+      this.round += 1;
+      if (this.made) this.made.close();
+    }
+
+    clear() {
+      this.round += 1;
+      ibidem.checked.keep({ text: "", name: null, answer: null, leftOut: null });
+      this.text.value = "";
+      this.fileName.textContent = "";
+      if (this.made) this.made.close();
+      this.made = null;
+      put(this.place);
+      history.replaceState(null, "", "#check");
+      this.text.focus();
+    }
+
+    start() {
+      if (this.text.value.trim()) return this.checkText(this.text.value, ibidem.checked.kept.name);
+      put(this.place, h("p", null, "There is nothing to check yet: paste a text, or choose a file."));
+      this.text.focus();
+      return null;
+    }
+
+    checkText(text, name) {
+      ibidem.checked.keep({ text, name });
+      this.text.value = text;
+      return this.run(() => this.source.checkText(text, name));
+    }
+
+    checkFile(file, nOthers) {
+      return this.run(async () => {
+        const answer = await this.source.checkFile(file);
+        ibidem.checked.keep({ text: answer.text.segments.map((segment) => segment.text).join(""), name: file.name });
+        this.text.value = ibidem.checked.kept.text;
+        this.fileName.textContent = nOthers > 0 ? `Only the first of ${number(nOthers + 1)} files was checked.` : "";
+        return answer;
+      });
+    }
+
+    async run(ask, isRestored) {
+      this.round += 1;
+      const { round } = this;
+      this.go.disabled = true;
+      put(this.place, h("p", { class: "quiet-text" }, "Looking it up…"));
+      try {
+        const answer = await ask();
+        if (round !== this.round) return;
+        if (!isRestored) this.options = {};
+        this.showAnswer(answer, ibidem.checked.read(this.options, answer.sources));
+        this.place.querySelector("h2").focus({ preventScroll: Boolean(isRestored) });
+      } catch (error) {
+        if (round === this.round) ibidem.showProblem(this.place, error, () => this.run(ask, isRestored));
+      } finally {
+        if (round === this.round) this.go.disabled = false;
+      }
+    }
+
+    showAnswer(answer, leftOut, isAnonymous = this.options.anonymous === "1") {
+      const { kept, keep } = ibidem.checked;
+      if (this.made) this.made.close();
+      const options = () => ibidem.checked.written(this.made.leftOut, answer.sources, this.made.isAnonymous);
+      const changed = () => {
+        keep({ leftOut: this.made.leftOut, isAnonymous: this.made.isAnonymous });
+        history.replaceState(null, "", ibidem.address.write("check", null, options()));
+      };
+      this.made = new ibidem.CheckResult(answer, {
+        source: this.source,
+        mayAdd: this.index.may_add,
+        leftOut,
+        isAnonymous,
+        name: kept.name,
+        changed,
+        link: () => ibidem.checked.linkOf(kept.text, this.made.isAnonymous ? null : kept.name, options()),
+      });
+      keep({ answer });
+      changed();
+      const what = kept.name ? [h("bdi", null, kept.name), " · "] : "";
+      put(this.label, what, many(answer.text.n_chars, "character"), h("span", { class: "quiet-text" }, " · change the text"));
+      this.input.open = false;
+      put(this.place, this.made.element);
+      this.made.open();
+    }
+
+    // What a link brings, else what was checked before in this tab.
+    async restore() {
+      const { kept, unpack, keep } = ibidem.checked;
+      if (this.options.text) {
+        const text = await unpack(this.options.text);
+        keep({ text, name: this.options.name || null, answer: null });
+        this.text.value = text;
+        await this.run(() => this.source.checkText(text, kept.name), true);
+        return;
+      }
+      this.text.value = kept.text;
+      if (kept.answer) this.showAnswer(kept.answer, kept.leftOut, kept.isAnonymous);
+      else if (kept.text && (this.options.below || this.options.without || this.options.quotations))
+        await this.run(() => this.source.checkText(kept.text, kept.name), true);
+    }
+  }
+
+  async function show(main, context) {
+    const view = new CheckView(main, context, await context.source.index());
+    try {
+      await view.restore();
+    } catch (error) {
+      ibidem.showProblem(view.place, error);
+    }
+    const step = (by) => () => view.made && view.made.reading.step(by);
+    return { close: () => view.close(), keys: { n: step(1), p: step(-1), ArrowRight: step(1), ArrowLeft: step(-1) } };
   }
 
   ibidem.viewer = Object.assign(ibidem.viewer || {}, { check: { title: "Check a text", show } });
+  Object.assign(ibidem, { addingToIndex });
 })(window.ibidem);

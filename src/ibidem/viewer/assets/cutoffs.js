@@ -27,6 +27,8 @@
         : "share of the document that the other one also has (the larger of the two)",
   }));
 
+  const THUMB = 16; // pixels
+
   // Nothing is left at the last edge; a cut-off may be at any other.
   function edgeNear(edges, value) {
     let nearest = 0;
@@ -55,19 +57,25 @@
         on: { input: () => this.choose(Number(this.input.value)) },
       });
       this.value = h("output", { for: id });
+      this.slider = h("div", { class: "slider" }, this.input);
       this.element = h(
         "div",
         { class: "cutoff" },
         h("h3", null, h("label", { for: id }, measure.label, h("span", { class: "unseen" }, ", cut-off"))),
         h("p", { class: "about", id: `${id}-about` }, measure.about),
         this.place,
-        h("div", { class: "slider" }, this.input, this.value),
+        this.slider,
+        this.value,
       );
       this.show();
     }
 
     get current() {
       return ibidem.state.filters[`min_${this.measure.key}`] || 0;
+    }
+
+    take({ counts }) {
+      this.counts = counts;
     }
 
     choose(at) {
@@ -118,6 +126,15 @@
           if (row.at !== undefined) this.choose(row.at);
         },
       });
+      this.align();
+    }
+
+    // The slider lies under the bars: its ends are where the axis begins and ends. Half a thumb sticks out on either side.
+    align() {
+      const area = this.chart && this.chart.area();
+      if (!area) return;
+      this.slider.style.setProperty("margin-left", `${Math.round(area.left - THUMB / 2)}px`);
+      this.slider.style.setProperty("width", `${Math.round(area.width * ((this.counts.length - 1) / this.counts.length) + THUMB)}px`);
     }
 
     show() {
@@ -130,17 +147,36 @@
     }
   }
 
-  // Returns { element, draw(), close() } with one cut-off per measure.
-  function cutoffs(distributions, summary) {
+  // Returns { element, draw(), close() } with one cut-off per measure; the bars count what the list of pairs shows.
+  function cutoffs(source, summary) {
     const measures = ibidem.isCluster(summary) ? MEASURES_OF_DUPLICATES : MEASURES;
-    const parts = measures
-      .filter(({ key }) => distributions[key] && distributions[key].counts.length)
-      .map((measure) => new Cutoff(measure, distributions[measure.key]));
+    const place = h("div", { class: "charts" });
+    let parts = [];
+    let round = 0;
     const show = () => {
       parts.forEach((part) => part.show());
       clear.disabled = !parts.some((part) => part.current > 0);
     };
-    const draw = () => Promise.all(parts.map((part) => part.draw()));
+    // Asks again how the pairs are distributed: other filters may have changed.
+    async function count() {
+      round += 1;
+      const mine = round;
+      const distributions = await source.distributions(ibidem.state.filters);
+      if (mine !== round) return;
+      if (!parts.length) {
+        parts = measures
+          .filter(({ key }) => distributions[key] && distributions[key].counts.length)
+          .map((measure) => new Cutoff(measure, distributions[measure.key]));
+        place.replaceChildren(...parts.map((part) => part.element));
+      }
+      parts.forEach((part) => part.take(distributions[part.measure.key]));
+      show();
+    }
+    const redraw = () => Promise.all(parts.map((part) => part.draw()));
+    const draw = async () => {
+      await count();
+      await redraw();
+    };
     const scale = button(
       "Logarithmic counts",
       () => {
@@ -149,7 +185,7 @@
         parts.forEach((part) => {
           part.isLog = isLog;
         });
-        draw();
+        redraw();
       },
       { class: "quiet", "aria-pressed": "false" },
     );
@@ -160,23 +196,18 @@
       },
       { class: "quiet" },
     );
-    show();
-    ibidem.state.listeners.add(show);
-    const element = h(
-      "div",
-      { class: "cutoffs" },
-      h(
-        "div",
-        { class: "charts" },
-        parts.map((part) => part.element),
-      ),
-      h("div", { class: "actions" }, scale, clear),
-    );
+    const listen = () => {
+      show();
+      count().catch((error) => ibidem.announce(error.message));
+    };
+    ibidem.state.listeners.add(listen);
+    const element = h("div", { class: "cutoffs" }, place, h("div", { class: "actions" }, scale, clear));
     return {
       element,
       draw,
       close() {
-        ibidem.state.listeners.delete(show);
+        round += 1;
+        ibidem.state.listeners.delete(listen);
         parts.forEach((part) => {
           if (part.chart) part.chart.finalize();
         });

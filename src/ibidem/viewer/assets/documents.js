@@ -28,7 +28,7 @@
         ),
     },
     { label: "Reused", sort: "reused_share", class: "coverage", cell: (one) => bar(one.reused_share) },
-    { label: "Earliest known", class: "figure", key: "first", cell: (one) => (one.time ? percent(one.first_share) : "–") },
+    { label: "Earliest known", class: "figure", key: "first", cell: (one) => percent(one.first_share) },
     { label: "Pairs", sort: "n_pairs", class: "figure", cell: (one) => number(one.n_pairs) },
     { label: "Characters", sort: "n_chars", class: "figure", cell: (one) => number(one.n_chars) },
     {
@@ -46,6 +46,9 @@
     const here = summary.shown ? summary.shown.documents : all;
     const listed = ibidem.list({
       label: "Documents",
+      source,
+      table: "documents",
+      none: "There are no documents.",
       ask: (asked) => source.documents(asked),
       view: "documents",
       searchLabel: "Search by name, id or group",
@@ -63,7 +66,7 @@
           "p",
           { class: "lead" },
           "Reused is the share of a document that also appears in another one.",
-          summary.has_times && " Earliest known is the share that also appears elsewhere, but nowhere earlier than here.",
+          summary.has_times && " Earliest known is the share that also appears in later documents, and in no earlier one; equal dates say nothing.",
         ),
       ),
       listed.element,
@@ -105,13 +108,18 @@
             h(
               "p",
               { class: "shares" },
-              link(`#pair=${pair.pair}`, `${number(pair.shared)} characters`),
+              link(`#pair=${pair.pair}`, many(pair.shared, "character")),
               ` · ${percent(ofThis)} of this, ${percent(ofOther)} of the other · ${pair.kind}`,
             ),
           );
         }),
       ),
     );
+  }
+
+  function togetherWith(nPairs, isCluster) {
+    if (isCluster) return nPairs ? `It is similar to ${many(nPairs, "document")}.` : "It is similar to no other document.";
+    return nPairs ? `It shares passages with ${many(nPairs, "document")}.` : "It shares no passage with another document.";
   }
 
   async function showOne(main, { source, summary, number: documentNumber }) {
@@ -125,7 +133,7 @@
     const used = [...new Set(shades.map((shade) => stepOf(shade.n_documents)))].sort((a, b) => a - b);
     const known = ibidem.isMissing(one.reused_share)
       ? ""
-      : `${percent(one.reused_share)} of its ${number(one.n_chars)} characters also appear in other documents. `;
+      : `${percent(one.reused_share)} of its ${many(one.n_chars, "character")} also ${one.n_chars === 1 ? "appears" : "appear"} in other documents. `;
     put(
       main,
       h(
@@ -138,7 +146,7 @@
           "p",
           { class: "lead" },
           known,
-          nPairs ? `It shares passages with ${many(nPairs, "document")}.` : "It shares no passage with another document.",
+          togetherWith(nPairs, ibidem.isCluster(summary)),
         ),
       ),
       h(
@@ -158,7 +166,7 @@
             ? h(
                 "div",
                 {
-                  class: "text reading",
+                  class: "text one-text",
                   tabindex: "0",
                   role: "region",
                   "aria-label": "Text of the document",

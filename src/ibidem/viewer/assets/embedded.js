@@ -3,7 +3,7 @@
   "use strict";
 
   const MAX_ARROWS = 400;
-  const NO_TEXT = { segments: [], is_complete: false, boilerplate: [] };
+  const NO_TEXT = { segments: [], is_complete: false, boilerplate: [], sha256: null };
 
   async function unpack(element) {
     const content = element.textContent.trim();
@@ -71,8 +71,9 @@
       this.familyNumbers = new Set(data.families.map((each) => each.family.family));
     }
 
-    // Whether a view can be opened here: a report contains only some documents and families.
+    // Whether a view can be opened here: a report contains only some pairs, documents and families.
     holds(view, number) {
+      if (view === "pair") return this.pairsByNumber.has(number);
       return view === "family" ? this.familyNumbers.has(number) : this.documentsByNumber.has(number);
     }
 
@@ -100,8 +101,37 @@
     async summary() {
       return this.data.summary;
     }
-    async distributions() {
-      return this.data.distributions;
+    async front() {
+      return this.data.front;
+    }
+    async stories(paging) {
+      return page(paging.folded ? this.data.folded : this.data.stories, paging);
+    }
+
+    // The embedded pairs that match the filters, in the bins of all pairs; each distribution ignores its own cut-off.
+    async distributions(filters) {
+      const counted = {};
+      for (const [measure, { edges }] of Object.entries(this.data.distributions)) {
+        const counts = edges.slice(1).map(() => 0);
+        for (const pair of this.kept({ ...filters, [`min_${measure}`]: null })) {
+          const value = measure === "coverage" ? larger(pair) : pair[measure];
+          let bin = edges.findIndex((edge) => edge > value) - 1;
+          if (bin < -1 || value >= edges[edges.length - 1]) bin = counts.length - 1;
+          counts[Math.max(0, bin)] += 1;
+        }
+        counted[measure] = { edges, counts };
+      }
+      return counted;
+    }
+
+    // The first words of the largest passage of a pair.
+    snippet(pair) {
+      const { passages } = this.data.passages[pair.pair] || { passages: [] };
+      const body = this.data.texts[pair.a.document];
+      if (!body || !passages.length || !pair.n_passages) return null;
+      const largest = passages.reduce((best, each) => (each.a_end - each.a_start > best.a_end - best.a_start ? each : best));
+      const words = ibidem.slice(body, largest.a_start, Math.min(largest.a_end, largest.a_start + 280));
+      return ibidem.shortened(words.replace(/\s+/g, " ").trim(), 141) || null;
     }
 
     // The names of both sides and the text of the passages, made at the first search.
@@ -147,12 +177,13 @@
       } else if (filters.order === "asc") {
         items = [...items].reverse();
       }
-      return page(items, filters);
+      const listed = page(items, filters);
+      return { ...listed, items: listed.items.map((pair) => ({ ...pair, snippet: this.snippet(pair) })) };
     }
 
-    async flow(filters) {
+    async flow(filters, limit) {
       const items = sorted(this.kept(filters), (pair) => pair.shared, false);
-      return { items: items.slice(0, MAX_ARROWS), total: items.length };
+      return { items: items.slice(0, limit || MAX_ARROWS), total: items.length };
     }
 
     // How many of the embedded pairs have each group, kind, year and verdict.

@@ -2,7 +2,7 @@
 (function (ibidem) {
   "use strict";
 
-  const { h, put, link, number, many, time, name, origin } = ibidem;
+  const { h, put, link, number, many, time } = ibidem;
 
   const day = (moment) => time(moment.slice(0, 10));
   const repeatMark = (family) => family.is_repeat && h("span", { class: "tag" }, "repeat group");
@@ -73,28 +73,31 @@
     return listed.close;
   }
 
-  function memberRows(members, source) {
-    const inOrder = [...members].sort((one, other) => String(one.time || "9999").localeCompare(String(other.time || "9999")));
-    return h(
-      "ol",
-      { class: "members" },
-      inOrder.map((member) =>
-        h(
-          "li",
-          null,
-          source.holds("document", member.document) ? link(`#document=${member.document}`, name(member)) : name(member),
-          " ",
-          origin(member),
-          h("span", { class: "quiet-text" }, ` · characters ${number(member.start)}–${number(member.end)}`),
-        ),
-      ),
-    );
-  }
-
   async function showOne(main, { source, summary, number: familyNumber }) {
     const isCluster = ibidem.isCluster(summary);
-    const { family, variants, n_shown_places: nShown } = await source.family(familyNumber);
-    const hasChanges = variants.some((variant) => (variant.changes || []).length);
+    const answer = await source.family(familyNumber);
+    const { family, variants, n_shown_places: nShown } = answer;
+    const collated = ibidem.collation(variants, source);
+    const title = h(
+      "h1",
+      { class: "excerpt", lang: "", dir: "auto" },
+      family.excerpt || `${isCluster ? "Cluster" : "Family"} ${familyNumber}`,
+    );
+    const differing = collated.nPlaces ? `, which differ in ${many(collated.nPlaces, "place")} of the text` : "";
+    const actions = ibidem.actions.bar({
+      kind: "family",
+      left: null,
+      right: null,
+      shares: [null, null],
+      stretches: [],
+      pair: null,
+      family: answer,
+      title: () => title.textContent,
+      address: () => location.href,
+      current: () => null,
+      words: () => "",
+      element: collated.element,
+    });
     put(
       main,
       h(
@@ -106,40 +109,21 @@
           link("#families", isCluster ? "Clusters" : "Families"),
           ` / ${isCluster ? "cluster" : "family"} ${familyNumber}`,
         ),
-        h(
-          "h1",
-          { class: "excerpt", lang: "", dir: "auto" },
-          family.excerpt || `${isCluster ? "Cluster" : "Family"} ${familyNumber}`,
-        ),
+        title,
         repeatMark(family),
         h(
           "p",
           { class: "lead" },
           `In ${many(family.n_documents, "document")}, ${many(family.n_places, "place")}; `,
-          `${many(variants.length, "wording")}; up to ${number(family.n_chars)} characters.`,
+          `${many(variants.length, "wording")}${differing}; up to ${many(family.n_chars, "character")}.`,
           family.first_time && ` ${span(family)}.`,
         ),
         family.is_repeat &&
           h("p", null, "This is a repeat group: it appears in so many places that its pairs are not listed one by one."),
         nShown < family.n_places && h("p", null, `${number(nShown)} of ${number(family.n_places)} places are shown.`),
-        hasChanges && h("p", { class: "legend" }, h("u", null, "Underlined"), " words differ from wording 1."),
+        actions,
       ),
-      variants.map((variant, at) =>
-        h(
-          "section",
-          { class: "variant", "aria-labelledby": `variant-${at}` },
-          h(
-            "h2",
-            { id: `variant-${at}` },
-            `Wording ${at + 1}`,
-            h("span", { class: "quiet-text" }, ` in ${many(variant.n_places, "place")}`),
-          ),
-          variant.text
-            ? h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(variant.text, variant.changes))
-            : h("p", { class: "nothing" }, "The text is not available."),
-          memberRows(variant.members, source),
-        ),
-      ),
+      collated.element,
     );
     return null;
   }

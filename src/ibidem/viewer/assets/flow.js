@@ -64,25 +64,25 @@
     });
   }
 
-  const edgeAddress = (edge, hasGroups) => {
-    if (edge.n_pairs === 1) return `#pair=${edge.pair}`;
-    return hasGroups
-      ? ibidem.address.write("pairs", null, { group: edge.ends[0].name, search: edge.ends[1].name })
-      : `#pair=${edge.pair}`;
+  const edgeAddress = (edge, by) => {
+    if (edge.n_pairs === 1 || by.isDocument || by.noun !== "outlet or group") return `#pair=${edge.pair}`;
+    return ibidem.address.write("pairs", null, { group: edge.ends[0].name, search: `"${edge.ends[1].name}"`, across: "1" });
   };
 
-  function edgeRows({ edges, drawn }, hasGroups) {
-    return edges.map(
-      (edge) => () =>
-        h(
-          "tr",
-          { "data-key": String(drawn.indexOf(edge)) },
-          edge.ends.map((node) => h("td", null, h("bdi", null, node.name))),
-          h("td", { class: "figure" }, number(edge.shared)),
-          h("td", { class: "figure" }, number(edge.n_pairs)),
-          h("td", null, link(edgeAddress(edge, hasGroups), edge.n_pairs === 1 ? "compare" : "see the pairs")),
-        ),
-    );
+  function edgeRows({ edges, drawn }, by) {
+    const places = new Map(drawn.map((edge, at) => [edge, at]));
+    return edges.map((edge) => () => {
+      const ends = edge.back > edge.ahead ? [...edge.ends].reverse() : edge.ends;
+      return h(
+        "tr",
+        { "data-key": String(places.has(edge) ? places.get(edge) : -1) },
+        ends.map((node) => h("td", null, h("bdi", null, node.name))),
+        h("td", { class: "figure" }, number(edge.shared)),
+        h("td", { class: "figure" }, number(edge.n_pairs)),
+        h("td", null, edge.back === edge.ahead ? "not known" : "mostly left to right"),
+        h("td", null, link(edgeAddress(edge, by), edge.n_pairs === 1 ? "compare" : edgeAddress(edge, by).startsWith("#pair=") ? "compare one" : "see the pairs")),
+      );
+    });
   }
 
   // Says how many pairs have a curve, and why the others do not; nothing if all do.
@@ -102,189 +102,211 @@
     return `${number(nDrawn)} of ${many(nPairs, "pair")} ${are(nDrawn)} drawn; ${others}.`;
   }
 
-  function overTime(items, summary, width) {
-    const made = ibidem.timeline(items, summary.has_groups, width < 600 ? 14 : 24);
-    const lanes = summary.has_groups ? ["outlet or group", "outlets or groups"] : ["document", "documents"];
+  const AXES = { since: "Time since the first", date: "Dates", rank: "Order only" };
+  const LANES = { group: "Outlets", folder: "Folders", cluster: "Clusters", document: "Documents" };
+  const FEW_LANES = 24;
+  const MOST_PAIRS = { time: 400, network: 5000 };
+
+  // The ways to group documents that these pairs allow; the first one is usual over time.
+  function groupings(items, summary) {
+    const nDocuments = new Set(items.flatMap((pair) => [pair.a.document, pair.b.document])).size;
+    const found = [];
+    if (summary.has_groups) found.push("group");
+    if (!summary.has_groups && ibidem.foldersOf(items)) found.push("folder");
+    return nDocuments > FEW_LANES ? [...found, "cluster", "document"] : [...found, "document"];
+  }
+
+  const AXIS_SAYS = {
+    since: "From left to right runs the time since the earlier of two documents, on a logarithmic scale",
+    date: "Time runs from left to right",
+    rank: "Documents are in the order of their times from left to right, those of one time side by side",
+  };
+
+  function overTime(items, summary, { by, axis, width, colour }) {
+    const made = ibidem.timeline(items, by, axis, width < 600 ? 14 : 24);
+    const nUnordered = made.curves.filter((curve) => !curve.isOrdered).length;
+    const isEqual = made.curves.every((curve) => !curve.isOrdered);
     const said = [
-      `Time runs from left to right; each lane is ${summary.has_groups ? "an outlet or group" : "a document"}. `,
-      "A curve leads from the earlier to the later document; its width shows how much they share",
-      made.data.unordered.length ? ". A dashed curve joins two documents whose order is not known. " : ". ",
+      `${axis === "rank" && isEqual ? "No order is known, so documents are side by side by their ids" : AXIS_SAYS[axis]}; each lane is ${/^[aeiou]/.test(by.noun) ? "an" : "a"} ${by.noun}. `,
+      nUnordered < made.curves.length
+        ? "A curve leads from the earlier to the later document; its width shows how much they share. "
+        : "A curve joins two documents; its width shows how much they share. ",
+      nUnordered > 0 ? "It is dashed where the order is not known: times are missing or equal. " : "",
       "Point at a curve, a document or a name to highlight it; click a curve to see the pair.",
     ].join("");
     const limits = [
       made.nOther > 0 &&
-        `The ${many(made.nLanes - 1, ...lanes)} that share most have a lane each; the other ${number(made.nOther)} share one, at the bottom.`,
+        `The ${many(made.lanes.length - 1, by.noun, by.nouns)} that share most have a lane each; the other ${number(made.nOther)} share one, at the bottom.`,
     ];
+    const isFlat = !made.curves.length;
     return {
-      chart: "flow",
-      data: made.data,
       said,
       drawn: drawnOf(items.length, made.nUndated, made.nHidden),
       limits,
-      isEmpty: !made.nLanes,
-      keysOf: made.pairsOf,
-      adapt: (spec, wide) => {
-        spec.height = Math.max(160, made.nLanes * (made.nLanes > 12 ? 30 : 40));
-        spec.layer[1].mark.limit = Math.min(170, wide * 0.26);
-        spec.layer.slice(2, 4).forEach((layer) => ibidem.highlighted(spec, layer, "pair", 0.45, 0.95));
-        ibidem.highlighted(spec, spec.layer[5], "pair", 1, 1);
-        // Many curves have to be thin.
-        if (items.length > 80)
-          spec.layer.slice(2, 4).forEach((layer) => {
-            layer.encoding.strokeWidth.scale.range = [0.75, 4];
-          });
-      },
-      click: (row) => {
-        if (row.pair !== undefined) location.hash = `#pair=${row.pair}`;
-        else if (row.document !== undefined) location.hash = `#document=${row.document}`;
+      isEmpty: isFlat,
+      draw: (place) => {
+        const open = (address) => {
+          location.hash = address;
+        };
+        const drawing = ibidem.drawLanes(made, width, colour, {
+          open: (curve) => open(`#pair=${curve.pair}`),
+          openDocument: (dot) => open(`#document=${dot.document}`),
+          point: (pairs) => drawing.light(pairs),
+        });
+        place.replaceChildren(drawing.element);
+        return { lightRow: (key) => drawing.light(key === null ? [] : [key]), close: () => {} };
       },
       table: () => longTable("Flow as a table", ["from", "to", "characters", "order", "pair"], pairRows(items)),
     };
   }
 
-  function asNetwork(items, summary) {
-    const made = ibidem.network(items, summary.has_groups);
+  const COLOURS = {
+    group: "Colours are outlets or groups.",
+    name: "",
+    community: "Colours are communities: documents that share more with one another than with others.",
+  };
+
+  function asNetwork(items, summary, { by, width, colour }) {
+    const made = ibidem.network(items, by, { aspect: Math.max(0.8, width / 560), hasGroups: summary.has_groups });
     const { within } = made;
-    const [node, nodes] = summary.has_groups ? ["outlet or group", "outlets or groups"] : ["document", "documents"];
     const nAlone = made.nNodes - made.nJoined;
     const nMore = made.nJoined - made.nShown;
     const limits = [
+      `${many(made.nShown, by.noun, by.nouns)} in ${many(made.nParts, "connected part")}${made.colouring === "community" && made.nCommunities > made.nParts ? ` and ${many(made.nCommunities, "community", "communities")}` : ""}.`,
       nAlone > 0 &&
-        `${many(nAlone, node, nodes)} ${are(nAlone)} not drawn: ${nAlone === 1 ? "it shares" : "they share"} text only within ${nAlone === 1 ? "itself" : "themselves"}.`,
-      nMore > 0 && `${many(nMore, node, nodes)}, ${nMore === 1 ? "the one that shares" : "those that share"} least, ${are(nMore)} only in the table.`,
-      within.n_pairs > 0 &&
-        `${many(within.n_pairs, "pair")} within one group (${number(within.shared)} characters) ${are(within.n_pairs)} not drawn.`,
+        `${many(nAlone, by.noun, by.nouns)} ${are(nAlone)} not drawn: ${nAlone === 1 ? "it shares" : "they share"} text only within ${nAlone === 1 ? "itself" : "themselves"}.`,
+      nMore > 0 && `${many(nMore, by.noun, by.nouns)}, ${nMore === 1 ? "the one that shares" : "those that share"} least, ${are(nMore)} only in the table.`,
+      within.n_pairs > 0 && `${many(within.n_pairs, "pair")} within one ${by.noun} (${number(within.shared)} characters) ${are(within.n_pairs)} not drawn.`,
     ];
+    const isDirected = made.drawn.some((edge) => edge.isDirected);
     return {
-      chart: "network",
-      data: made.data,
       limits,
       isEmpty: !made.drawn.length,
       said: [
-        `Each point is ${summary.has_groups ? "an outlet or group" : "a document"}; a curve joins two that share text; its width shows how much. `,
-        summary.has_times
-          ? "Only the view over time shows which came first."
-          : "The documents have no dates, so it is not known which came first.",
+        `Each point is ${/^[aeiou]/.test(by.noun) ? "an" : "a"} ${by.noun}, larger if it shares more; a line joins two that share text, and its width shows how much. `,
+        isDirected ? "Arrows lead from the earlier to the later. " : "Which came first is not known. ",
+        `${COLOURS[made.colouring]} Drag to move, use + and − to zoom, click to open.`,
       ].join(""),
-      keysOf: made.edgesOf,
-      adapt: (spec, width) => {
-        spec.height = made.nShown > 12 ? 560 : 380;
-        ibidem.highlighted(spec, spec.layer[0], "edge", 0.45, 0.95);
-        spec.layer.slice(2).forEach((labels) => {
-          labels.mark.limit = width * 0.19;
+      draw: (place) => {
+        const open = (address) => {
+          location.hash = address;
+        };
+        const view = new ibidem.NetworkView(made, {
+          colour,
+          openNode: (node) => open(by.isDocument ? `#document=${node.document}` : ibidem.address.write("pairs", null, by.noun === "outlet or group" ? { group: node.name } : { search: node.name })),
+          openEdge: (edge) => open(edgeAddress(edge, by)),
         });
+        place.replaceChildren(view.element);
+        return { lightRow: (key) => view.lightEdge(key === null ? -1 : key), close: () => view.close() };
       },
-      click: (row) => {
-        if (row.edge !== undefined) location.hash = edgeAddress(made.drawn[row.edge], summary.has_groups);
-      },
-      table: () =>
-        longTable("Network as a table", ["one", "other", "characters", "pairs", "see"], edgeRows(made, summary.has_groups)),
+      table: () => longTable("Network as a table", ["one", "other", "characters", "pairs", "order", "see"], edgeRows(made, by)),
     };
   }
 
+  // A row of buttons of which one is pressed. `options`: pairs of value and label.
+  function choice(label, options, chosen, choose) {
+    const buttons = options.map(([value, text]) => button(text, () => choose(value), { "aria-pressed": String(value === chosen), "data-way": value }));
+    return h("div", { class: "drawing", role: "group", "aria-label": label }, buttons);
+  }
+
   async function show(main, { source, summary, options }) {
-    let isTimed = summary.has_times && options.as !== "network";
-    let chart = null;
+    const state = { as: !summary.has_times || options.as === "network" ? "network" : options.as, by: options.by, axis: options.axis };
+    let usualAs = options.as === "network" ? "time" : "network";
+    let drawing = null;
     let round = 0;
     const active = ibidem.activeFilters(null);
     const across = summary.has_groups ? ibidem.acrossToggle() : null;
-    let lit = "";
-    let keysOf = () => [];
-    // Highlights curves. It runs at every move of the pointer, so it draws only changes.
-    const light = (keys) => {
-      if (!chart || lit === keys.join()) return;
-      lit = keys.join();
-      chart.light(keys);
-    };
     const place = h("div", { class: "chart flow" });
     const said = h("p", { class: "lead" });
     const limits = h("div", { class: "limits", role: "status" });
     const table = h("div", null);
-    const ways = summary.has_times
-      ? h(
-          "div",
-          { class: "drawing", role: "group", "aria-label": "Kind of chart" },
-          [
-            ["Over time", true],
-            ["As a network", false],
-          ].map(([label, way]) =>
-            button(
-              label,
-              () => {
-                isTimed = way;
-                const kept = { ...ibidem.state.filters, as: way ? null : "network" };
-                history.replaceState(null, "", ibidem.address.write("flow", null, kept));
-                draw().catch(failed);
-              },
-              { "aria-pressed": String(way === isTimed), "data-way": String(way) },
-            ),
-          ),
-        )
-      : null;
+    const ways = h("div", { class: "ways" });
+    const colour = ibidem.coloursOf(summary, await source.front());
     const failed = (error) => ibidem.showProblem(main, error);
+    const set = (key, value, usual) => {
+      state[key] = value;
+      ibidem.keepInAddress(key, value === usual ? null : value);
+      draw().catch(failed);
+    };
 
     async function draw() {
       round += 1;
       const mine = round;
-      const answer = await source.flow(ibidem.state.filters);
+      let answer = await source.flow(ibidem.state.filters, MOST_PAIRS[state.as] || MOST_PAIRS.time);
       if (mine !== round) return;
+      if (!MOST_PAIRS[state.as]) {
+        // Where no order is known, the network says more.
+        usualAs = !answer.total || answer.items.some((pair) => pair.direction !== "unknown") ? "time" : "network";
+        state.as = usualAs;
+        if (usualAs === "network") answer = await source.flow(ibidem.state.filters, MOST_PAIRS.network);
+        if (mine !== round) return;
+      }
+      const isTimed = state.as === "time";
       active.show();
       if (across) across.show();
-      if (ways)
-        ways
-          .querySelectorAll("button")
-          .forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.way === String(isTimed))));
-      const made = (isTimed ? overTime : asNetwork)(answer.items, summary, place.clientWidth);
+      const lanes = groupings(answer.items, summary).filter((way) => isTimed || way !== "cluster");
+      const usual = isTimed ? lanes[0] : "document";
+      const by = lanes.includes(state.by) ? state.by : usual;
+      const axes = ibidem.axesOf(answer.items);
+      const axis = axes.includes(state.axis) ? state.axis : axes[0];
+      put(
+        ways,
+        summary.has_times &&
+          choice(
+            "Kind of chart",
+            [
+              ["time", "Over time"],
+              ["network", "As a network"],
+            ],
+            state.as,
+            (value) => set("as", value, usualAs),
+          ),
+        lanes.length > 1 && choice(isTimed ? "Lanes" : "Points", lanes.map((way) => [way, LANES[way]]), by, (value) => set("by", value, usual)),
+        isTimed && axes.length > 1 && choice("Time", axes.map((way) => [way, AXES[way]]), axis, (value) => set("axis", value, axes[0])),
+        across && across.element,
+      );
+      const settings = { by: ibidem.lanesBy(by, answer.items), axis, width: Math.max(280, place.clientWidth), colour };
+      const made = (isTimed ? overTime : asNetwork)(answer.items, summary, settings);
       said.textContent = made.said;
-      keysOf = made.keysOf;
       const shown =
         answer.items.length < answer.total
           ? `Of ${number(answer.total)} pairs, the ${number(answer.items.length)} that share most are shown.`
           : !made.drawn && `${many(answer.total, "pair")} ${are(answer.total)} shown.`;
       put(limits, h("p", null, [shown, made.drawn, ...made.limits].filter(Boolean).join(" ")));
       put(table, answer.items.length > 0 && made.table());
-      if (chart) chart.finalize();
-      chart = null;
-      place.replaceChildren();
+      if (drawing) drawing.close();
+      drawing = null;
       if (made.isEmpty) {
-        put(
-          place,
-          h(
-            "p",
-            { class: "nothing" },
-            answer.total
-              ? "There is nothing to draw; see the table."
-              : "No pair matches. Lower a cut-off or remove a filter.",
-          ),
-        );
+        const why = answer.total ? "There is nothing to draw; see the table." : "No pair matches. Lower a cut-off or remove a filter.";
+        put(place, h("p", { class: "nothing" }, why));
         return;
       }
-      chart = await ibidem.drawChart(place, made.chart, made.data, {
-        adapt: made.adapt,
-        click: made.click,
-        point: (row) => light(row ? keysOf(row) : []),
-      });
-      lit = "";
-      if (mine !== round && chart) chart.finalize();
+      drawing = made.draw(place);
     }
 
     // A row of the table lights its curve.
     const lightRow = (event) => {
       const row = event.target.closest("[data-key]");
-      light(row ? keysOf({ [isTimed ? "pair" : "edge"]: Number(row.dataset.key) }) : []);
+      if (drawing) drawing.lightRow(row ? Number(row.dataset.key) : null);
     };
+    const dim = () => drawing && drawing.lightRow(null);
     table.addEventListener("mouseover", lightRow);
     table.addEventListener("focusin", lightRow);
-    table.addEventListener("mouseleave", () => light([]));
-    table.addEventListener("focusout", () => light([]));
-    const choices = h("div", { class: "ways" }, ways, across && across.element);
-    put(main, h("header", { class: "head" }, h("h1", null, "Flow"), said), choices, active.place, limits, place, table);
+    table.addEventListener("mouseleave", dim);
+    table.addEventListener("focusout", dim);
+    put(main, h("header", { class: "head" }, h("h1", null, "Flow"), said), ways, active.place, limits, place, table);
     const listen = () => draw().catch(failed);
+    const wider = ibidem.later(() => {
+      if (state.as === "time") listen();
+    }, 150);
+    window.addEventListener("resize", wider);
     ibidem.state.listeners.add(listen);
     await draw();
     return () => {
+      round += 1;
+      window.removeEventListener("resize", wider);
       ibidem.state.listeners.delete(listen);
-      if (chart) chart.finalize();
+      if (drawing) drawing.close();
     };
   }
 

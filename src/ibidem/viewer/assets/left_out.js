@@ -5,13 +5,14 @@
   const { h, put, number, many } = ibidem;
 
   const CAPS = [
-    ["pairs", "pair", "pairs", "the strongest matches; the distributions count all"],
+    ["pairs", "pair", "pairs", "the strongest matches"],
     ["documents", "document", "documents", "those in its pairs and families"],
     ["families", "family", "families", "the most widespread ones"],
   ];
+  const named = (summary) => CAPS.map((cap) => (cap[0] === "families" && ibidem.isCluster(summary) ? ["families", "cluster", "clusters", "the largest ones"] : cap));
 
   function caps(summary) {
-    const cut = CAPS.filter(
+    const cut = named(summary).filter(
       ([key]) => summary.shown && summary.totals[key] !== undefined && summary.shown[key] < summary.totals[key],
     );
     if (!cut.length) return null;
@@ -23,7 +24,7 @@
         "ul",
         null,
         cut.map(([key, one, several, which]) =>
-          h("li", null, `${number(summary.shown[key])} of ${many(summary.totals[key], one, several)} are included: ${which}.`),
+          h("li", null, `${number(summary.shown[key])} of ${many(summary.totals[key], one, several)} ${ibidem.are(summary.shown[key])} included: ${which}.`),
         ),
       ),
     );
@@ -48,6 +49,8 @@
       ? ibidem.list({
           label: "Skipped records",
           ask: (asked) => source.skipped(asked),
+          source,
+          table: "skipped",
           options: {},
           says: (total) => many(total, "record"),
           columns: [
@@ -111,7 +114,7 @@
                 ),
               ),
             )
-          : h("p", null, "Nothing was left out."),
+          : h("p", null, summary.verb === "index" ? "An index has no list of what was left out." : "Nothing was left out."),
       ),
       skipped && h("section", null, h("h2", null, "Records that could not be read"), skipped.element),
     );

@@ -6,15 +6,28 @@
   const PAGE = 100;
 
   // `columns`: { label, cell(item), sort?, first? ("asc"|"desc"), class? }; `ask(options)` gives a page. Options are kept in
-  // the address, if there is a `view`.
-  function list({ label, columns, ask, options, view, searchLabel, says }) {
+  // the address, if there is a `view`. `table` names the table to save, `none` what is said of an empty one.
+  function list({ label, columns, ask, options, view, searchLabel, says, source, table, none }) {
     const current = { ...options };
     let next = null;
     let round = 0;
     const count = h("p", { class: "remaining", role: "status" });
     const head = h("thead", { role: "rowgroup" });
     const body = h("tbody", { role: "rowgroup" });
-    const empty = h("p", { class: "nothing", hidden: true }, "Nothing to show.");
+    const empty = h("p", { class: "nothing", hidden: true });
+    const narrowed = h("p", { class: "narrowed", hidden: true });
+    const saved = table ? ibidem.tableDownloads(source, table, () => current) : null;
+    // Why a list is empty: because of the search, or because there is nothing at all.
+    const why = () => {
+      const searched = current.search ? [" matches “", h("bdi", null, current.search), "”"] : "";
+      const group = current.group ? [" in the group ", h("bdi", null, current.group)] : "";
+      if (!searched && !group) return none || "There is nothing to list.";
+      return ["Nothing", searched || " is", group, ". ", button("Show all", () => showAll(), { class: "quiet" })];
+    };
+    const showAll = () => {
+      if (search) search.value = "";
+      return change({ search: null, group: null });
+    };
     const more = button("Show more", () => load(), { class: "more", hidden: true });
     const row = (item) =>
       h(
@@ -68,7 +81,11 @@
       put(head, heads());
       put(body, answer.items.map(row));
       empty.hidden = answer.items.length > 0;
+      if (!answer.items.length) put(empty, why());
+      narrowed.hidden = !current.group;
+      if (current.group) put(narrowed, "Only the group ", h("bdi", null, current.group), ". ", button("Show all", () => showAll(), { class: "quiet" }));
       count.textContent = says(answer.total);
+      if (saved) saved.show();
       took(answer);
       const again = focus && head.querySelector(`[data-sort="${focus}"]`);
       if (again) again.focus();
@@ -113,7 +130,8 @@
     return {
       element: [
         search && h("div", { class: "searching" }, h("label", { for: "search" }, searchLabel), search),
-        count,
+        narrowed,
+        h("div", { class: "above" }, count, saved && saved.place),
         h("table", { class: "list", role: "table", "aria-label": label }, head, body),
         empty,
         more,

@@ -1,36 +1,8 @@
-// The overview: what was compared, what was found, how it is distributed, and the settings of the run.
+// The overview: the front page, the pairs behind it, how alike they are, and the settings of the run.
 (function (ibidem) {
   "use strict";
 
   const { h, put, link, number, many, percent, time } = ibidem;
-
-  function sentence(summary) {
-    const { totals } = summary;
-    if (ibidem.isCluster(summary)) {
-      const found = totals.pairs
-        ? `${many(totals.pairs, "pair")} of similar documents in ${many(totals.families, "cluster")}`
-        : "no similar documents";
-      return `There ${ibidem.are(totals.pairs)} ${found} among ${many(totals.documents, "document")}.`;
-    }
-    if (summary.verb === "query" && totals.pairs) {
-      const found = `${many(totals.passages, "passage")} in ${many(totals.pairs, "pair")}`;
-      return `The query documents share ${found} with the index.`;
-    }
-    const found = totals.pairs
-      ? `${many(totals.passages, "passage")} in ${many(totals.pairs, "pair")} of documents`
-      : "no passages shared by two documents";
-    return `There ${ibidem.are(totals.passages)} ${found} among ${many(totals.documents, "document")}.`;
-  }
-
-  function shareSentence(summary) {
-    const { totals } = summary;
-    if (ibidem.isMissing(summary.reused_share)) return null;
-    const where = summary.is_against ? "in the reference" : "in another document";
-    const containing = totals.reusing_documents
-      ? `; ${many(totals.reusing_documents, "document")} ${totals.reusing_documents === 1 ? "contains" : "contain"} such text`
-      : "";
-    return `${percent(summary.reused_share)} of all characters also appear ${where}${containing}.`;
-  }
 
   function figures(summary) {
     const { totals } = summary;
@@ -208,7 +180,9 @@
       h(
         "p",
         { class: "lead" },
-        "An index stores sentences, not whole texts. ",
+        settingsOf.some(([key, value]) => key === "texts" && value === false)
+          ? "This index stores sentences, not the words of its documents. "
+          : "This index also keeps the texts of its documents. ",
         link("#check", "Check a text"),
         " against it",
         information.may_add ? ", and add it if it is new." : ". Nothing can be added: it is read-only.",
@@ -219,69 +193,52 @@
     ];
   }
 
-  function masthead(summary) {
-    const caution =
-      "Similarity is not proof of copying: texts can agree because both quote a third, " +
-      "or because there is a standard way to put it.";
-    return h(
+  const indexMasthead = (summary) =>
+    h(
       "header",
       { class: "masthead" },
-      h(
-        "p",
-        { class: "what" },
-        `ibidem ${summary.verb === "query" ? "index query" : summary.verb}`,
-        " · ",
-        h("time", { datetime: summary.made }, time(summary.made)),
-      ),
+      h("p", { class: "what" }, "ibidem index · ", h("time", { datetime: summary.made }, time(summary.made))),
       h("h1", null, h("bdi", null, summary.title)),
-      summary.verb !== "index" && [
-        h("p", { class: "lead" }, sentence(summary), " ", shareSentence(summary)),
-        figures(summary),
-        h("p", { class: "caution" }, caution, " ", link("#left-out", "What was left out, and why"), "."),
-      ],
     );
-  }
 
-  async function show(main, { source, summary }) {
+  const FEW = 8;
+
+  async function show(main, { source, summary, options }) {
     if (summary.verb === "index") {
-      put(main, masthead(summary), await indexInformation(source, summary));
+      put(main, indexMasthead(summary), await indexInformation(source, summary));
       return null;
     }
-    const cut = ibidem.cutoffs(await source.distributions(), summary);
+    const front = ibidem.frontPage(await source.front(), {
+      source,
+      summary,
+      isOpen: options.folded === "1",
+      fold: (isOpen) => ibidem.keepInAddress("folded", isOpen ? "1" : null),
+    });
+    const hasPairs = summary.totals.pairs > 0;
+    const cut = hasPairs ? ibidem.cutoffs(source, summary) : null;
     const active = ibidem.activeFilters(null);
-    const table = new ibidem.PairTable(source, summary, { isBrief: true, limit: 8 });
+    const table = new ibidem.PairTable(source, summary, { isBrief: true, limit: FEW });
     const count = h("p", { class: "remaining", role: "status" });
     const all = h("p", { class: "all" });
     put(
       main,
-      masthead(summary),
-      summary.totals.pairs > 0 && [
+      front.masthead,
+      front.element,
+      hasPairs && [
+        h("section", { "aria-labelledby": "first-title" }, h("h2", { id: "first-title" }, "Pairs to look at first"), active.place, table.element, all),
         h(
           "section",
           { "aria-labelledby": "distribution-title" },
           h("h2", { id: "distribution-title" }, "How alike the pairs are"),
-          h(
-            "p",
-            null,
-            "Move a cut-off or click a bar: this page, the pairs and the flow then show only pairs at or above it. ",
-            "The bars count all pairs.",
-          ),
+          h("p", null, "Move a cut-off or click a bar: the lists of pairs and the flow then show only pairs at or above it."),
           cut.element,
-          active.place,
           count,
-        ),
-        h(
-          "section",
-          { "aria-labelledby": "first-title" },
-          h("h2", { id: "first-title" }, "Look at these first"),
-          table.element,
-          all,
         ),
       ],
       mirrors(summary),
+      h("section", { "aria-labelledby": "numbers-title" }, h("h2", { id: "numbers-title" }, "In numbers"), figures(summary)),
       h("div", { class: "columns" }, settings(summary), inputs(summary)),
     );
-    if (!summary.totals.pairs) return null;
     const refresh = async () => {
       active.show();
       const answer = await table.refresh();
@@ -289,19 +246,22 @@
       count.textContent = `${ibidem.remaining(answer.total, summary)} ${answer.total === 1 ? "remains" : "remain"}.`;
       put(
         all,
-        answer.total > 8 &&
-          link(ibidem.address.write("pairs", null, ibidem.state.filters), `All ${number(answer.total)} pairs`),
-        answer.total > 8 && " · ",
+        answer.total > FEW && link(ibidem.address.write("pairs", null, ibidem.state.filters), `All ${number(answer.total)} pairs`),
+        answer.total > FEW && " · ",
         link(ibidem.address.write("flow", null, ibidem.state.filters), "How they flow"),
       );
     };
     const listen = () => refresh().catch((error) => ibidem.showProblem(main, error));
-    ibidem.state.listeners.add(listen);
-    await Promise.all([refresh(), cut.draw()]);
+    await front.load();
+    if (hasPairs) {
+      ibidem.state.listeners.add(listen);
+      await Promise.all([refresh(), cut.draw()]);
+    }
     return () => {
       ibidem.state.listeners.delete(listen);
+      front.close();
       table.close();
-      cut.close();
+      if (cut) cut.close();
     };
   }
 

@@ -98,7 +98,7 @@
   }
 
   // Says that an address leads nowhere; long addresses are shortened.
-  function strayNotice(hash) {
+  function strayNotice(hash, home) {
     let address = hash;
     try {
       address = decodeURIComponent(hash);
@@ -106,23 +106,31 @@
       // It is shown as it is.
     }
     const cut = address.length > 80 ? `${address.slice(0, 80)}…` : address;
-    const says = "is not an address of this page. This is the overview.";
+    const says = `is not an address of this page. This is “${home}” instead.`;
     return h("p", { class: "notice", role: "status" }, h("code", null, cut), ` ${says}`);
   }
 
   const titleOf = (view, summary) =>
-    (ibidem.isCluster(summary) && ibidem.viewer[view].titleOfDuplicates) || ibidem.viewer[view].title;
+    (ibidem.isCluster(summary) && ibidem.viewer[view].titleOfDuplicates) ||
+    (summary.verb === "index" && view === "overview" && "The index") ||
+    ibidem.viewer[view].title;
+
+  // What an index is for is checking a text; results begin with what was found.
+  const homeOf = (source, summary) => (source.isApp && summary.verb === "index" ? "check" : "overview");
 
   function offered(source, summary) {
-    return ORDER.filter((key) => {
+    const views = ORDER.filter((key) => {
       if (NEEDS[key]) return source.isApp && summary[NEEDS[key]];
       return summary.verb !== "index" || key === "overview";
     });
+    const home = homeOf(source, summary);
+    return [home, ...views.filter((key) => key !== home)];
   }
 
   class Page {
     constructor(source, summary) {
       Object.assign(this, { source, summary, close: null, keys: {}, round: 0 });
+      this.home = homeOf(source, summary);
       this.main = h("main", { id: "main", tabindex: "-1" });
       this.links = new Map(offered(source, summary).map((key) => [key, link(`#${key}`, titleOf(key, summary))]));
       this.help = helpDialog(source, summary);
@@ -150,7 +158,7 @@
       const top = h(
         "header",
         { class: "top" },
-        h("p", { class: "brand" }, link("#overview", "ibidem"), h("bdi", { title: this.summary.title }, this.summary.title)),
+        h("p", { class: "brand" }, link(`#${this.home}`, "ibidem"), h("bdi", { title: this.summary.title }, this.summary.title)),
         h(
           "nav",
           { "aria-label": "Views" },
@@ -186,13 +194,15 @@
 
     async route(isFirst) {
       let { view, number, options } = ibidem.address.read(location.hash);
+      if (location.hash.length <= 1) view = this.home;
       const known = ibidem.viewer[view];
       const top = known && (known.parent || view);
       let stray = null;
       if (!known || !this.links.has(top) || (known.parent && number === null)) {
-        stray = strayNotice(location.hash);
-        [view, number, options] = ["overview", null, {}];
-        history.replaceState(null, "", "#overview");
+        // An address that names nothing leads home.
+        if (location.hash.length > 1) stray = strayNotice(location.hash, titleOf(this.home, this.summary));
+        [view, number, options] = [this.home, null, {}];
+        history.replaceState(null, "", `#${this.home}`);
       }
       if (ibidem.address.FILTERED.has(view)) ibidem.state.filters = ibidem.address.filtersOf(options);
       this.showFilters();
@@ -283,7 +293,7 @@
     }
 
     pressed(event) {
-      if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || this.help.open || document.body.classList.contains("has-paper")) return;
       if (event.target.closest && event.target.closest("input, textarea, select, [contenteditable]")) {
         if (event.key === "Escape") event.target.blur();
         if (event.key === "ArrowDown" && event.target.id === "search") this.leaveSearch(event);
@@ -307,6 +317,7 @@
     try {
       const source = isApp ? new ibidem.Api() : await ibidem.Embedded.open(document.getElementById("ibidem-data"));
       const summary = await source.summary();
+      ibidem.state.summary = summary;
       await new Page(source, summary).route(true);
       document.documentElement.dataset.ready = "true";
     } catch (error) {

@@ -21,6 +21,12 @@
       },
       { key: "b", label: "Other document", sort: "b", class: "wide", cell: (pair) => sideCell(pair.b) },
       {
+        key: "snippet",
+        label: "Words",
+        class: "snippet",
+        cell: (pair) => (pair.snippet ? h("span", { class: "excerpt", lang: "", dir: "auto" }, pair.snippet) : "–"),
+      },
+      {
         key: "coverage",
         label: "Coverage",
         sort: "coverage",
@@ -48,7 +54,8 @@
     const left = new Set();
     if (!summary.has_times) left.add("days").add("direction");
     if (!isApp && !ibidem.isJudged(summary)) left.add("verdict");
-    if (ibidem.isCluster(summary)) left.add("longest").add("n_passages").add("kind");
+    if (ibidem.isCluster(summary)) left.add("longest").add("n_passages").add("kind").add("snippet");
+    if (!summary.has_texts) left.add("snippet");
     return all.filter((column) => !left.has(column.key));
   }
 

@@ -251,7 +251,7 @@
     const active = activeFilters(box);
     const table = new ibidem.PairTable(source, summary);
     const narrowing = facets(found, source, summary);
-    const cut = ibidem.cutoffs(await source.distributions(), summary);
+    const cut = ibidem.cutoffs(source, summary);
     const saved = source.isApp ? downloads(source) : null;
     const count = h("p", { class: "remaining", role: "status" });
     const trouble = h("div", null);

@@ -1,34 +1,23 @@
-// Passages of a pair in words, as a table of positions, and row by row for printing.
+// Stretches of a pair in words, as a table of positions, and row by row for printing.
 (function (ibidem) {
   "use strict";
 
-  const { h, put, number, many, badge, name, origin } = ibidem;
+  const { h, put, number, many, name, origin } = ibidem;
+  const SIDES = ["left", "right"];
 
-  // Where a passage is in the text of one side, "a" or "b".
-  const spanOf = (side, passage) => ({
-    number: passage.number,
-    start: passage[`${side}_start`],
-    end: passage[`${side}_end`],
-    changes: passage[`${side}_changes`] || [],
-  });
-
-  function describe(passage) {
-    const likeness = passage.kind === "exact" ? "" : `, similarity ${ibidem.similarity(passage.similarity)}`;
-    const sentences = ibidem.isMissing(passage.n_sentences) ? "" : `, ${many(passage.n_sentences, "sentence")}`;
-    return `${passage.kind}${likeness}${sentences}, ${many(passage.a_end - passage.a_start, "character")}`;
+  function describe(stretch) {
+    const likeness = stretch.kind === "exact" ? "word for word" : `similarity ${ibidem.similarity(stretch.similarity)}`;
+    return `${likeness}, ${many(stretch.left[1] - stretch.left[0], "character")}`;
   }
 
-  function place(side, passage) {
-    const { start, end } = spanOf(side, passage);
-    return `${number(start)}–${number(end)}`;
-  }
+  const place = ([start, end]) => `${number(start)}–${number(end)}`;
 
-  function positions(passages, sides) {
+  function positions(stretches) {
     const heads = ["passage", "how alike", "left, characters", "right, characters"];
-    const row = (passage) => [
-      h("th", { scope: "row" }, badge(passage.number)),
-      h("td", null, describe(passage)),
-      sides.map((side) => h("td", null, place(side, passage))),
+    const row = (stretch) => [
+      h("th", { scope: "row" }, String(stretch.number)),
+      h("td", null, describe(stretch)),
+      SIDES.map((side) => h("td", null, place(stretch[side]))),
     ];
     const table = h(
       "table",
@@ -45,78 +34,51 @@
       h(
         "tbody",
         null,
-        passages.map((passage) => h("tr", null, row(passage))),
+        stretches.map((stretch) => h("tr", null, row(stretch))),
       ),
     );
     const region = { class: "scrolling positions", tabindex: "0", role: "region", "aria-label": "Positions of the passages" };
     return h("div", region, table);
   }
 
-  // Whether two passages are at the same place in a text; those are not striped.
-  function lieTogether(side, passages, one, other) {
-    const [first, second] = [one, other].map((wanted) =>
-      spanOf(
-        side,
-        passages.find((each) => each.number === wanted),
-      ),
-    );
-    return first.start === second.start && first.end === second.end;
-  }
-
-  function legend(answer) {
-    const { passages, a, b } = answer;
-    const isStriped = ["a", "b"].some((side) =>
-      ibidem
-        .stretches(
-          passages.map((passage) => spanOf(side, passage)),
-          [],
-        )
-        .some((mark) => mark.others.some((other) => !lieTogether(side, passages, mark.passage, other))),
-    );
-    const isChanged = passages.some((passage) => ["a", "b"].some((side) => spanOf(side, passage).changes.length));
-    const isGrey = [a, b].some((text) => (text.boilerplate || []).length);
-    return h(
-      "p",
-      { class: "legend" },
-      "Choose a passage to see it in both texts.",
-      isChanged && [" ", h("u", null, "Underlined"), " words differ."],
-      isStriped && [" ", h("span", { class: "several hue0" }, "Striped"), " text is in several passages."],
-      isGrey && [" ", h("span", { class: "boilerplate" }, "Grey"), " text appears in so many documents that it is not counted."],
-    );
-  }
-
-  function alignedTable(answer, sides) {
-    const words = (side, passage) => {
-      const { start, end, changes } = spanOf(side, passage);
-      return ibidem.underlined(
-        ibidem.slice(answer[side], start, end),
-        changes.map(([from, to]) => [from - start, to - start]),
-      );
+  function alignedTable(texts, stretches, ways) {
+    const words = (stretch, at) => {
+      const [start, end] = stretch[SIDES[at]];
+      const changes = stretch.edits.map((edit) => [edit[2 * at] - start, edit[2 * at + 1] - start]);
+      return ibidem.underlined(ibidem.slice(texts[at], start, end), changes, ways[at] === "removed" ? "del" : "ins");
     };
-    const cell = (side, passage) =>
-      h("td", null, h("div", { lang: "", dir: "auto" }, words(side, passage)), h("small", null, place(side, passage)));
-    const row = (passage) => [
-      h("th", { scope: "row" }, badge(passage.number), h("small", null, describe(passage))),
-      sides.map((side) => cell(side, passage)),
+    const cell = (stretch, at) =>
+      h("td", null, h("div", { lang: "", dir: "auto" }, words(stretch, at)), h("small", null, place(stretch[SIDES[at]])));
+    const row = (stretch) => [
+      h("th", { scope: "row" }, String(stretch.number), h("small", null, describe(stretch))),
+      SIDES.map((_, at) => cell(stretch, at)),
     ];
-    const heads = sides.map((side) => h("th", { scope: "col" }, name(answer[side]), origin(answer[side])));
     return h(
       "table",
       null,
-      h("thead", null, h("tr", null, h("th", { scope: "col" }, "No."), heads)),
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          h("th", { scope: "col" }, "No."),
+          texts.map((text) => h("th", { scope: "col" }, name(text), origin(text))),
+        ),
+      ),
       h(
         "tbody",
         null,
-        answer.passages.map((passage) => h("tr", null, row(passage))),
+        stretches.map((stretch) => h("tr", null, row(stretch))),
       ),
     );
   }
 
-  // In print, aligned passages are shown row by row; made only for printing, as it doubles the text.
-  function printed(answer, sides) {
+  // In print, stretches are shown row by row; made only for printing, as it doubles the text.
+  function printed({ texts, stretches, ways }) {
     const element = h("div", { class: "print-rows" });
     const make = () => {
-      if (!element.childElementCount) put(element, alignedTable(answer, sides));
+      if (!element.childElementCount) put(element, alignedTable(texts, stretches, ways));
     };
     const paper = window.matchMedia("print");
     const turned = (event) => {
@@ -133,5 +95,5 @@
     };
   }
 
-  Object.assign(ibidem, { passages: { spanOf, describe, positions, legend, printed } });
+  Object.assign(ibidem, { passages: { describe, positions, printed } });
 })(window.ibidem);

@@ -41,6 +41,7 @@
     return segment.text.slice(from + countBelow(wide, from), to + countBelow(wide, to));
   }
 
+  const nCharsOf = (text) => indexed({ text }).nChars;
   const endOf = (segment) => segment.start + indexed(segment).nChars;
 
   // Returns the characters of a text from `start` to `end`, as far as they are available.
@@ -55,7 +56,8 @@
     return h("span", { class: "left-out" }, `… ${number(nChars)} ${nChars === 1 ? "character" : "characters"} left out …`);
   }
 
-  // Returns a fragment with the text; `decorate` gives the nodes for each mark. Marks are in order and do not overlap.
+  // Returns a fragment with the text; a segment may have a head, which tells what follows. `decorate` gives the nodes for each mark.
+  // Marks are in order and do not overlap.
   function marked(text, marks, decorate) {
     const parts = document.createDocumentFragment();
     const plain = (segment, start, end) => {
@@ -65,7 +67,8 @@
     let written = 0;
     for (const segment of text.segments) {
       const end = endOf(segment);
-      if (segment.start > written) parts.append(leftOut(segment.start - written));
+      if (segment.head) parts.append(segment.head());
+      else if (segment.start > written) parts.append(leftOut(segment.start - written));
       written = segment.start;
       while (at < marks.length && marks[at].end <= written) at += 1;
       while (at < marks.length && marks[at].start < end) {
@@ -85,50 +88,52 @@
     return parts;
   }
 
-  // Returns the parts of a text in passages or boilerplate, in reading order, without overlap. Where passages overlap, the one
-  // that begins last is shown, so that a passage inside another stays visible; the others are listed with it. `spans`: {
-  // number, start, end, changes }.
-  function stretches(spans, boilerplate) {
+  // Returns the parts of a text that are marked, in reading order, without overlap. `spans` are { id, start, end, weight,
+  // changes }; where they overlap, the heaviest is shown, and `all` lists every one. `changes` are [start, end, details].
+  function piecesOf(spans, boilerplate) {
     const events = [];
     const changes = [];
     const places = new Set();
     for (const span of spans) {
       if (span.start >= span.end) continue;
-      events.push([span.start, 1, span.number], [span.end, 0, span.number]);
-      for (const [start, end] of span.changes || []) if (start < end) changes.push([start, end, span.number]);
+      events.push([span.start, 1, span], [span.end, 0, span]);
+      for (const change of span.changes || []) if (change[0] < change[1]) changes.push([...change, span]);
     }
-    for (const [start, end] of boilerplate || []) if (start < end) events.push([start, 1, 0], [end, 0, 0]);
+    for (const [start, end] of boilerplate || []) if (start < end) events.push([start, 1, null], [end, 0, null]);
     events.forEach(([place]) => places.add(place));
     changes.forEach(([start, end]) => places.add(start).add(end));
     const sorted = Float64Array.from(places).sort();
-    events.sort((one, other) => one[0] - other[0] || one[1] - other[1] || one[2] - other[2]);
+    events.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
     changes.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
     const found = [];
     const open = [];
-    const changedUntil = new Map();
+    const changed = new Map();
     let nBoilerplate = 0;
     let event = 0;
     let change = 0;
     for (let at = 0; at + 1 < sorted.length; at += 1) {
       const start = sorted[at];
       for (; event < events.length && events[event][0] <= start; event += 1) {
-        const [, begins, passage] = events[event];
-        if (passage === 0) nBoilerplate += begins ? 1 : -1;
-        else if (begins) open.push(passage);
-        else open.splice(open.indexOf(passage), 1);
+        const [, begins, span] = events[event];
+        if (span === null) nBoilerplate += begins ? 1 : -1;
+        else if (begins) open.push(span);
+        else open.splice(open.indexOf(span), 1);
       }
       for (; change < changes.length && changes[change][0] <= start; change += 1) {
-        const [, end, passage] = changes[change];
-        changedUntil.set(passage, Math.max(end, changedUntil.get(passage) || 0));
+        const [, end, details, span] = changes[change];
+        changed.set(span, { end, details });
       }
-      if (open.length) {
-        const passage = open[open.length - 1];
-        const others = open.slice(0, -1).sort((one, other) => one - other);
-        const isChanged = (changedUntil.get(passage) || 0) > start;
-        found.push({ start, end: sorted[at + 1], passage, others, isChanged, isBoilerplate: nBoilerplate > 0 });
-      } else if (nBoilerplate) {
-        found.push({ start, end: sorted[at + 1], passage: 0, others: [], isChanged: false, isBoilerplate: true });
-      }
+      if (!open.length && !nBoilerplate) continue;
+      const span = open.reduce((best, one) => (best && best.weight > one.weight ? best : one), null);
+      const edit = span && changed.get(span);
+      found.push({
+        start,
+        end: sorted[at + 1],
+        span,
+        all: open.slice(),
+        change: edit && edit.end > start ? edit.details : null,
+        isBoilerplate: nBoilerplate > 0,
+      });
     }
     return found;
   }
@@ -140,5 +145,5 @@
     return marked(whole, marks, (mark, words) => [h(tag || "u", null, words)]);
   }
 
-  Object.assign(ibidem, { slice, marked, stretches, underlined });
+  Object.assign(ibidem, { nCharsOf, slice, marked, piecesOf, underlined });
 })(window.ibidem);

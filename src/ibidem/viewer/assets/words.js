@@ -105,10 +105,6 @@
     return h("span", { class: "share" }, h("span", { class: "bar", "aria-hidden": "true" }, filled), percent(share));
   }
 
-  const badge = (passage, attributes) =>
-    h("span", { class: `number ${hue(passage)}`, ...attributes }, hidden("passage "), String(passage));
-  const hue = (passage) => `hue${(passage - 1) % 8}`;
-
   Object.assign(ibidem, {
     isCluster,
     isJudged,
@@ -131,7 +127,5 @@
     name,
     origin,
     bar,
-    badge,
-    hue,
   });
 })(window.ibidem);

@@ -80,7 +80,7 @@ def text_of(body: Body) -> str:
         text.encode("utf-8")  # some encodings allow half of a surrogate pair
     except UnicodeError:
         next_step = (
-            "Save it as UTF-8 text; PDF and Word files cannot be read. Programs can set another encoding in the header: "
+            "Save it as UTF-8 text, or send it as a file with its name. Programs can set another encoding in the header: "
             "Content-Type: text/plain; charset=latin-1."
         )
         raise invalid(f"this is not text in {(body.charset or 'utf-8').upper()}", next_step) from None

@@ -21,6 +21,7 @@ from ibidem.viewer.server.bodies import Body, accepted_codec, described, object_
 from ibidem.viewer.server.parameters import ArrivalParameters, UploadParameters
 from ibidem.viewer.server.served import Served, shown_info
 from ibidem.viewer.server.text_check import check_text
+from ibidem.viewer.server.uploaded_files import text_of_file
 
 # Checks are pure computation: running more than there are cores would only slow all of them down.
 CHECKS_AT_ONCE = 2
@@ -48,19 +49,22 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
         return JsonAnswer({**counts, "may_add": served.adder is not None, **about})
 
     @routes.post(
-        "/check", response_model=index_shapes.Check, openapi_extra=described(index_shapes.CheckBody, "text/plain", "text/html")
+        "/check",
+        response_model=index_shapes.Check,
+        openapi_extra=described(index_shapes.CheckBody, "text/plain", "text/html", "application/octet-stream"),
     )
     async def check(request: Request, parameters: Annotated[UploadParameters, Query()]) -> JsonAnswer:
         """Check a text against the index: which parts are known, and where they appear. Nothing is stored.
 
-        Send the text as JSON, or directly as text/plain or text/html; `name` is then the file name. For HTML, offsets refer to
-        the extracted text. With `align`, edited copies are found too, if the index keeps its texts.
+        Send the text as JSON, or directly as text/plain or text/html; `name` is then the file name. Any other file that is one
+        document, such as PDF or Word, goes as application/octet-stream with its `name`, which says how to read it. Offsets
+        refer to the extracted text. With `align`, edited copies are found too, if the index keeps its texts.
         """
         index, sides_of = _index_of(served), served.views.sides_by_id
         sent = await read_body(request)
 
         def work() -> JsonAnswer:
-            body = _check_of(sent, index.config.documents.main_content)
+            body = _check_of(sent, parameters.name, index.config.documents.main_content)
             _check_fields(body)
             document = Document(body.id or "", body.text, body.time, body.group)
             return JsonAnswer(check_text(index, document, parameters.name or None, sides_of, parameters.align))
@@ -116,7 +120,7 @@ def _index_of(served: Served) -> Index:
     return served.index
 
 
-def _check_of(body: Body, main_content: bool) -> index_shapes.CheckBody:
+def _check_of(body: Body, name: str | None, main_content: bool) -> index_shapes.CheckBody:
     """Return a body as a text to check."""
     if body.media_type == "application/json":
         return object_of(index_shapes.CheckBody, body)
@@ -124,10 +128,11 @@ def _check_of(body: Body, main_content: bool) -> index_shapes.CheckBody:
         text = extract_text(decode_html(body.data, accepted_codec(body.charset)), main_content)
     elif body.media_type == "text/plain":
         text = text_of(body)
+    elif body.media_type == "application/octet-stream" and name:
+        text = text_of_file(body.data, name, main_content)
     else:
-        raise ApiError(
-            415, "invalid", "the body must be JSON, plain text or HTML", "Send it as application/json, text/plain or text/html."
-        )
+        next_step = "Send it as application/json, text/plain or text/html, or a file with its name as application/octet-stream."
+        raise ApiError(415, "invalid", "the body must be JSON, plain text, HTML or a named file", next_step)
     return index_shapes.CheckBody.model_construct(text=text, id=None, time=None, group=None)
 
 

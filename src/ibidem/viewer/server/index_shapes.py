@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ibidem.viewer.server.shapes import Direction, Kind, Page, Shade, Shape, Share, Spans, Text, Time
+from ibidem.viewer.server.shapes import Direction, Edits, Kind, Page, Sentences, Shade, Shape, Share, Spans, Text, Time
 
 
 class CheckBody(Shape):
@@ -55,6 +55,9 @@ class CheckPassage(Shape):
     b_text: str | None
     a_changes: Spans
     b_changes: Spans
+    edits: Edits
+    sentences: Sentences
+    is_compared: bool
 
 
 class CheckSource(Shape):
@@ -84,7 +87,9 @@ class Check(Shape):
     sources: list[CheckSource]
     n_sources: int
     shades: list[Shade]
+    covered: Annotated[Spans, Field(description="What is shared, without overlap, also with sources that are not listed.")]
     covered_share: Share
+    version: str
 
 
 class ArrivalSource(Shape):

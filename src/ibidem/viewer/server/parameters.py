@@ -54,6 +54,18 @@ class PairParameters(PairFilters, Paging):
     """A page of pairs."""
 
 
+class FlowParameters(PairFilters):
+    """Which pairs, and how many of them at most."""
+
+    limit: Annotated[int, Field(ge=1, le=5000)] = 400
+
+
+class StoryParameters(Paging):
+    """A page of stories, or of texts that stay in one outlet and boilerplate."""
+
+    folded: Annotated[bool, Field(description="Text that stays in one outlet, and boilerplate, instead of stories.")] = False
+
+
 class DocumentFilters(Parameters):
     """Which documents, in which order."""
 

@@ -10,11 +10,19 @@ from fastapi import Path as PathParameter
 from starlette.concurrency import run_in_threadpool
 
 from ibidem.viewer.queries import DocumentQuery, FamilyQuery, PairQuery
-from ibidem.viewer.server import shapes
+from ibidem.viewer.server import shapes, story_shapes
 from ibidem.viewer.server.answers import JsonAnswer
 from ibidem.viewer.server.api_errors import ApiError, invalid, not_found
 from ibidem.viewer.server.bodies import described, object_of, read_body
-from ibidem.viewer.server.parameters import DocumentParameters, FamilyParameters, Paging, PairFilters, PairParameters
+from ibidem.viewer.server.parameters import (
+    DocumentParameters,
+    FamilyParameters,
+    FlowParameters,
+    Paging,
+    PairFilters,
+    PairParameters,
+    StoryParameters,
+)
 from ibidem.viewer.server.served import Served
 
 Number = Annotated[int, PathParameter(ge=0, le=2**63 - 1)]
@@ -46,10 +54,26 @@ def result_routes(served: Served) -> APIRouter:
         """Describe what is served: counts, settings, facets, what was left out, and what is allowed."""
         return JsonAnswer(served.summary())
 
+    @routes.get("/front", response_model=story_shapes.Front)
+    def front() -> JsonAnswer:
+        """Tell what happened: a headline, facts, and who took text from whom."""
+        return JsonAnswer(views.front())
+
+    @routes.get("/stories", response_model=story_shapes.StoryPage)
+    def stories(parameters: Annotated[StoryParameters, Query()]) -> JsonAnswer:
+        """List stories, a page at a time: each text in all its places, in order, with its changes."""
+        return answer(lambda: views.story_page(parameters.cursor, parameters.limit, parameters.folded))
+
     @routes.get("/distributions", response_model=shapes.Distributions)
-    def distributions() -> JsonAnswer:
-        """Count all pairs by similarity, by the larger coverage, and by the characters of their longest passage."""
-        return JsonAnswer(views.distributions())
+    def distributions(parameters: Annotated[PairFilters, Query()]) -> JsonAnswer:
+        """Count pairs by similarity, by the larger coverage, and by the characters of their longest passage.
+
+        Each distribution counts the pairs that match the filters, whatever its own cut-off.
+        """
+        given = {name: value for name, value in parameters.given().items() if value is not None}
+        if not given:
+            return JsonAnswer(views.distributions())
+        return answer(lambda: views.distributions_of(PairQuery(**given)))
 
     @routes.get("/pairs", response_model=shapes.PairPage)
     def pairs(parameters: Annotated[PairParameters, Query()]) -> JsonAnswer:
@@ -96,9 +120,11 @@ def result_routes(served: Served) -> APIRouter:
         return found("family", family, views.family(family))
 
     @routes.get("/flow", response_model=shapes.Flow)
-    def flow(parameters: Annotated[PairFilters, Query()]) -> JsonAnswer:
-        """List the pairs that share most, for the view over time."""
-        return answer(lambda: views.flow(PairQuery(**parameters.given())))
+    def flow(parameters: Annotated[FlowParameters, Query()]) -> JsonAnswer:
+        """List the pairs that share most, for the view over time and the network."""
+        given = parameters.given()
+        most = given.pop("limit")
+        return answer(lambda: views.flow(PairQuery(**given), most))
 
     @routes.get("/skipped", response_model=shapes.SkippedPage)
     def skipped(parameters: Annotated[Paging, Query()]) -> JsonAnswer:

@@ -14,11 +14,13 @@ from typing import Any
 from ibidem.errors import InputError, UsageError
 from ibidem.execution.memory import use_system_memory
 from ibidem.execution.output_folder import ARRIVALS_FILE
+from ibidem.execution.progress import Progress
 from ibidem.index.catalog_file import CATALOG_FILE
 from ibidem.index.index import Index
 from ibidem.model import Document
 from ibidem.version import __version__
 from ibidem.viewer.database import ANSWER_SCHEMA
+from ibidem.viewer.front import EMPTY_FRONT
 from ibidem.viewer.server.arrivals import Adder, ArrivalLog
 from ibidem.viewer.server.tail import Tail
 from ibidem.viewer.store import ViewStore
@@ -67,8 +69,12 @@ def open_served(
     documents: Sequence[str] = (),
     may_write: bool = True,
     arrivals: Path | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[Served]:
-    """Open a result folder (perhaps with an index beside it) or an index, and follow a file of arrivals if one is named."""
+    """Open a result folder (perhaps with an index beside it) or an index, and follow a file of arrivals if one is named.
+
+    The first time, the views of a result are made; `progress` shows how far they are.
+    """
     is_result, is_index = (path / _OF_RESULT).is_file(), (path / _OF_INDEX).is_file()
     if not is_result and not is_index:
         what = "is neither a result folder nor an index" if path.is_dir() else "is not a folder"
@@ -84,7 +90,7 @@ def open_served(
             index = stack.enter_context(_open_index(index_path))
         views: ViewStore | IndexViews
         if is_result:
-            views = open_views(path, documents, may_judge=may_write)
+            views = open_views(path, documents, may_judge=may_write, progress=progress)
         else:
             assert index is not None
             views = IndexViews(index)
@@ -161,10 +167,22 @@ class IndexViews:
             "shown": {"pairs": 0, "documents": 0, "families": 0},
         }
 
+    def front(self) -> dict[str, Any]:
+        """Return the front page of nothing."""
+        return EMPTY_FRONT
+
+    def story_page(self, cursor: str | None, limit: int, is_folded: bool = False) -> dict[str, Any]:
+        """Return no stories."""
+        return _NO_ITEMS
+
     def distributions(self) -> dict[str, Any]:
         """Return distributions of nothing."""
         nothing = {"edges": [0.0, 1.0], "counts": [0]}
         return {"similarity": nothing, "coverage": nothing, "longest": nothing}
+
+    def distributions_of(self, query: Any) -> dict[str, Any]:
+        """Return distributions of nothing."""
+        return self.distributions()
 
     def pairs(self, query: Any) -> dict[str, Any]:
         """Return no pairs."""
@@ -187,7 +205,7 @@ class IndexViews:
     def family(self, number: int) -> None:
         """Return nothing: there are no families."""
 
-    def flow(self, query: Any) -> dict[str, Any]:
+    def flow(self, query: Any, most: int = 0) -> dict[str, Any]:
         """Return no pairs."""
         return {"items": [], "total": 0}
 

@@ -13,6 +13,15 @@ Time = Annotated[str | None, Field(description="ISO 8601 in UTC.")]
 Share = Annotated[float, Field(ge=0, le=1)]
 Spans = Annotated[list[tuple[int, int]], Field(description="[start, end) in characters (code points) of the text.")]
 
+Edits = Annotated[
+    list[tuple[int, int, int, int]],
+    Field(description="Words that differ: [start, end) in the first text and in the second; one of them may be empty."),
+]
+Sentences = Annotated[
+    list[tuple[int, int, int, int, int]],
+    Field(description="Sentences of both texts, and 0 if same, 1 if edited, 2 if rewritten; none if nothing differs."),
+]
+
 
 class Shape(BaseModel):
     """An object of the API: these fields and no others."""
@@ -64,6 +73,7 @@ class Pair(Shape):
     days: float | None
     verdict: Verdict | None
     note: str | None
+    snippet: Annotated[str | None, Field(description="The first words of the largest passage; only in lists of pairs.")]
 
 
 class Passage(Shape):
@@ -83,8 +93,25 @@ class Passage(Shape):
     b_changes: Spans
 
 
+class Stretch(Shape):
+    """Passages of a pair as they are read: those that overlap in both texts are one."""
+
+    number: int
+    passages: Annotated[list[int], Field(description="Numbers of its passages, the longest first.")]
+    a_start: int
+    a_end: int
+    b_start: int
+    b_end: int
+    similarity: Share
+    kind: Kind
+    family: int | None
+    edits: Edits
+    sentences: Sentences
+    is_compared: Annotated[bool, Field(description="Whether the words that differ are known.")]
+
+
 class Segment(Shape):
-    """A stretch of a text."""
+    """A part of a text."""
 
     start: int
     text: str
@@ -102,6 +129,7 @@ class Text(Shape):
     segments: list[Segment]
     is_complete: bool
     boilerplate: Spans
+    sha256: Annotated[str | None, Field(description="Of the whole text in UTF-8, if it is available.")]
 
 
 class Document(Shape):
@@ -156,10 +184,14 @@ class Member(Shape):
 
 
 class Variant(Shape):
-    """One wording of a family; `changes` are relative to its text."""
+    """One wording of a family. `changes` are positions in its text; `edits` pair places in the first wording with those."""
 
     text: str
     changes: Spans
+    edits: Edits
+    is_compared: Annotated[bool, Field(description="Whether the words that differ are known.")]
+    parent: Annotated[int | None, Field(description="Which of the earlier wordings, counted from 0, differs least.")]
+    n_differences: Annotated[int | None, Field(description="By how many edits it differs from its parent.")]
     n_places: int
     members: list[Member]
 
@@ -266,6 +298,7 @@ class PairDetail(Shape):
     pair: Pair
     passages: list[Passage]
     n_passages: int
+    stretches: list[Stretch]
     a: Text
     b: Text
 

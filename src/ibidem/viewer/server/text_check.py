@@ -14,12 +14,14 @@ import numpy as np
 from ibidem.index.answers import QueryResult, Verdict
 from ibidem.index.index import Index
 from ibidem.model import Document
-from ibidem.viewer.shown_texts import changes_of
+from ibidem.version import __version__
+from ibidem.viewer.stored_texts import text_digest
+from ibidem.viewer.stretches import compared_words
 
 MOST_SOURCES = 200
 NO_NAME = "checked text"
 _EXCERPT_CHARS = 200
-_MOST_PASSAGES = 2_000
+_MOST_PASSAGES = 20_000
 _MOST_SHOWN_CHARS, _MOST_COMPARED_CHARS = 1_000_000, 150_000
 
 
@@ -46,7 +48,9 @@ def check_text(
     unknown = {"document": None, "title": None, "group": None, "time": None}
     sides = sides_of([source["id"] for source in sources[:MOST_SOURCES]])
     number_of = {source["id"]: number for number, source in enumerate(sources[:MOST_SOURCES])}
-    listed = [passage for passage in passages if passage["b_id"] in number_of][:_MOST_PASSAGES]
+    # If there are too many, those of the best sources are listed, wherever they are in the text; `covered` has them all.
+    listed = sorted((p for p in passages if p["b_id"] in number_of), key=lambda passage: number_of[passage["b_id"]])
+    listed = sorted(listed[:_MOST_PASSAGES], key=lambda passage: (passage["a_start"], number_of[passage["b_id"]]))
     return {
         "verdict": {
             "id": doc_id or name or "",
@@ -66,6 +70,7 @@ def check_text(
             "segments": [{"start": 0, "text": text}],
             "is_complete": True,
             "boilerplate": [],
+            "sha256": text_digest(text),
         },
         "passages": [
             {"number": number, "source": number_of[passage["b_id"]], **_without_ids(passage)}
@@ -75,7 +80,9 @@ def check_text(
         "sources": [{**source, **sides.get(source["id"], unknown)} for source in sources[:MOST_SOURCES]],
         "n_sources": len(sources),
         "shades": _shades(result),
+        "covered": _united(passages),
         "covered_share": covered_share(passages, len(text)),
+        "version": __version__,
     }
 
 
@@ -92,11 +99,18 @@ def excerpt_of(text: str) -> str:
 
 def _covered(passages: Iterable[dict[str, Any]]) -> int:
     """Return how many characters of a are in passages."""
-    n_chars = reached = 0
+    return sum(end - start for start, end in _united(passages))
+
+
+def _united(passages: Iterable[dict[str, Any]]) -> list[list[int]]:
+    """Return the parts of a that are in passages, in order and without overlap."""
+    united: list[list[int]] = []
     for start, end in sorted((passage["a_start"], passage["a_end"]) for passage in passages):
-        n_chars += max(0, end - max(start, reached))
-        reached = max(reached, end)
-    return n_chars
+        if united and start <= united[-1][1]:
+            united[-1][1] = max(united[-1][1], end)
+        else:
+            united.append([start, end])
+    return united
 
 
 def _rank_sources(verdict: Verdict, passages: Sequence[dict[str, Any]], n_chars: int) -> list[dict[str, Any]]:
@@ -145,11 +159,13 @@ def _with_words(passages: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         mine, other = passage.get("a_text") or "", passage.get("b_text")
         n_shown += len(other or "")
         n_compared += len(mine) + len(other or "") if passage["kind"] != "exact" else 0
-        changes: tuple[Any, Any] = [], []
-        if other is not None and mine != other and passage["kind"] != "exact" and n_compared <= _MOST_COMPARED_CHARS:
-            changes = changes_of(mine, other, passage["a_start"])
+        is_exact = mine == other or passage["kind"] == "exact"
+        words: dict[str, Any] = {"edits": [], "sentences": [], "is_compared": is_exact}
+        if other is not None and not is_exact and n_compared <= _MOST_COMPARED_CHARS:
+            words = compared_words(mine, other, passage["a_start"], 0)
+        changes = [[edit[at : at + 2] for edit in words["edits"] if edit[at] < edit[at + 1]] for at in (0, 2)]
         shown = other if n_shown <= _MOST_SHOWN_CHARS else None
-        yield {**passage, "b_text": shown, "a_changes": changes[0], "b_changes": changes[1]}
+        yield {**passage, "b_text": shown, "a_changes": changes[0], "b_changes": changes[1], **words}
 
 
 def _without_ids(passage: dict[str, Any]) -> dict[str, Any]:

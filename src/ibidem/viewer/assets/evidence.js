@@ -1,0 +1,177 @@
+// Evidence: a link, a picture and a page to print for whatever is being read, made here and sent nowhere.
+(function (ibidem) {
+  "use strict";
+
+  const { h, number, many, percent, isMissing } = ibidem;
+  const CAUTION = "Similarity is not proof of copying.";
+  const WHY = "Texts can agree because both quote a third, or because there is a standard way to put it.";
+  const MAX_ROWS = 500;
+
+  const wordsOf = (side) => [side.group, side.time && ibidem.time(side.time)].filter(Boolean).join(" · ");
+  const sideOf = (text, share) => ({
+    name: ibidem.named(text),
+    id: text.title && text.title !== text.id ? text.id : null,
+    from: wordsOf(text),
+    share: isMissing(share) ? null : share,
+    nChars: text.n_chars,
+    sha256: text.sha256 || null,
+  });
+  const placeOf = ([start, end]) => `characters ${number(start)}–${number(end)}`;
+
+  // The words of a passage on one side, and which of them differ, as [start, end] in these words.
+  function cellOf(context, side, stretch) {
+    const at = side === "left" ? 0 : 2;
+    const [start] = stretch[side];
+    const changes = (stretch.edits || []).map((edit) => [edit[at] - start, edit[at + 1] - start]);
+    return { text: context.words(side, stretch), changes: changes.filter(([from, to]) => from < to), place: placeOf(stretch[side]) };
+  }
+
+  function ofPair(context) {
+    const chosen = context.current();
+    const rows = context.stretches.map((stretch) => ({
+      says: [`Passage ${number(stretch.number)}`, ibidem.KINDS[stretch.kind] || stretch.kind].filter(Boolean).join(", "),
+      cells: ["left", "right"].map((side) => cellOf(context, side, stretch)),
+      isChosen: stretch === chosen,
+    }));
+    const { pair } = context;
+    return {
+      sides: [sideOf(context.left, context.shares[0]), sideOf(context.right, context.shares[1])],
+      rows,
+      verdict: pair && pair.verdict,
+      note: pair && pair.note,
+    };
+  }
+
+  // A family: its wordings, and where each of them appears.
+  function ofFamily(context) {
+    const { variants } = context.family;
+    const rows = variants.map((variant, at) => ({
+      says: `Wording ${number(at + 1)}, in ${many(variant.n_places, "place")}`,
+      cells: [
+        {
+          text: variant.text,
+          changes: variant.changes || [],
+          place: variant.members.map((one) => [ibidem.named(one), wordsOf(one)].filter(Boolean).join(", ")).join("; "),
+        },
+      ],
+    }));
+    const places = variants.flatMap((variant) => variant.members);
+    places.sort((one, other) => String(one.time || "9999").localeCompare(String(other.time || "9999")));
+    const { n_places: nPlaces } = context.family.family;
+    return { title: `One text in ${many(nPlaces, "place")}, ${many(variants.length, "wording")}`, sides: [], rows, places };
+  }
+
+  // One wording of a story card: its pieces of one kind are those that the other wording does not have.
+  function wording(pieces, kind) {
+    let at = 0;
+    const changes = [];
+    const own = pieces.filter((piece) => piece.is === "same" || piece.is === kind);
+    for (const piece of own) {
+      const end = at + [...piece.text].length;
+      if (piece.is === kind) changes.push([at, end]);
+      at = end;
+    }
+    return { text: own.map((piece) => piece.text).join(""), changes };
+  }
+
+  // A story card has the words, how they changed, and the outlets in order.
+  function ofStory(context) {
+    const { story } = context;
+    const edited = wording(story.words, "added");
+    const changed = { ...edited, place: `the wording that differs most: ${many(story.n_changed, "word")} changed` };
+    const cells = [{ ...wording(story.words, "removed"), place: "the first wording" }, ...(story.n_changed ? [changed] : [])];
+    return {
+      sides: [],
+      rows: [{ says: `in ${many(story.story.n_places, "place")}`, cells }],
+      places: story.steps,
+    };
+  }
+
+  // Everything that a picture or a page shows: { title, link, sides, rows, places, figures, verdict, note, made }.
+  function evidenceOf(context) {
+    const build = { family: ofFamily, story: ofStory }[context.kind];
+    const own = context.evidence || (build ? build(context) : ofPair(context));
+    const summary = ibidem.state && ibidem.state.summary;
+    return {
+      kind: context.kind,
+      title: context.title(),
+      link: new URL(context.address(), location.href).href,
+      places: [],
+      figures: [],
+      verdict: null,
+      note: null,
+      summary: summary || null,
+      ...own,
+    };
+  }
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      // Without a secure connection, or if the browser refuses: the old way.
+      const field = h("textarea", { class: "unseen", "aria-hidden": "true", tabindex: "-1" });
+      field.value = text;
+      document.body.append(field);
+      field.select();
+      const isDone = document.execCommand("copy");
+      field.remove();
+      return isDone;
+    }
+  }
+
+  async function copyLink(context) {
+    const address = new URL(await (context.link ? context.link() : context.address()), location.href).href;
+    if (await copy(address)) return location.protocol === "file:" ? "Link copied; it works where this file is." : "Link copied.";
+    window.prompt("Copy this link:", address);
+    return "";
+  }
+
+  const fileName = (title) =>
+    `ibidem ${ibidem.shown(title)}`
+      .normalize("NFC")
+      .replace(/[\\/:*?"<>|\u0000-\u001f\ufffd]+/g, " ")
+      .replace(/\s+/g, " ")
+      .trim()
+      .slice(0, 80);
+
+  async function savePicture(context, kind) {
+    const evidence = evidenceOf(context);
+    const drawn = ibidem.picture(evidence);
+    const name = `${fileName(evidence.title)}.${kind}`;
+    if (kind === "svg") ibidem.save(name, "image/svg+xml", drawn.source);
+    else ibidem.save(name, "image/png", await ibidem.pictureAsPng(drawn));
+    return "Picture saved.";
+  }
+
+  // The facts below a picture and on a page: when and with what it was made.
+  function made({ summary }) {
+    if (!summary) return [];
+    const changed = (summary.settings || []).filter((each) => !each.is_default);
+    const setting = ({ name, value }) => `${name} = ${typeof value === "string" ? value : JSON.stringify(value)}`;
+    return [
+      ["Collection", summary.title],
+      ["Run", `ibidem ${summary.version}, ${summary.verb === "query" ? "index query" : summary.verb}, ${ibidem.time(summary.made)}`],
+      ["Settings", changed.length ? changed.map(setting).join(", ") : "all at their defaults"],
+    ];
+  }
+
+  ["Copy link", "Save picture", "SVG", "Evidence"].forEach((label) => {
+    const run = {
+      "Copy link": copyLink,
+      "Save picture": (context) => savePicture(context, "png"),
+      SVG: (context) => savePicture(context, "svg"),
+      Evidence: (context) => ibidem.paper(evidenceOf(context)),
+    }[label];
+    const title = {
+      "Copy link": "copy a link that opens this again",
+      "Save picture": "save a picture of this, with a caption",
+      SVG: "save the picture as SVG",
+      Evidence: "a page to print or to save: passages, places, digests, settings",
+    }[label];
+    ibidem.actions.add({ label, title, run, isOffered: (context) => context.kind !== "check" || Boolean(context.evidence) });
+  });
+
+  Object.assign(ibidem, { evidence: { of: evidenceOf, made, CAUTION, WHY, MAX_ROWS, fileName, percent, copy } });
+})(window.ibidem);
