@@ -167,7 +167,11 @@ def best_stretch(grades, bounds, low, high, core_start, core_end, weights, model
 
 @inner_kernel
 def grade_against(text, other_start, other_end, low, high, room, limits):
-    """Grade the words [low, high) against a stretch of the other text."""
+    """Grade the words [low, high) against a stretch of the other text, unless that is how they were graded last."""
+    graded, at = room.graded, 4 if low >= text.n_a_words else 0
+    if graded[at] == low and graded[at + 1] == high and graded[at + 2] == other_start and graded[at + 3] == other_end:
+        return
+    graded[at], graded[at + 1], graded[at + 2], graded[at + 3] = low, high, other_start, other_end
     _count_stretch(text, other_start, other_end, room.grading)
     _grade_words(text, low, high, other_end - other_start, room.grading, limits)
     _forget_stretch(text, other_start, other_end, room.grading)
