@@ -128,8 +128,12 @@ def _marks(list_marks: ListMarks, words: Words, run_tasks: RunTasks, choosing: b
     def listed(task: tuple[int, int]) -> Marks:
         return Marks(*(column.copy() for column in _listed(list_marks, words, task, wanted)))
 
-    parts = [list(columns) for columns in zip(_NO_MARKS, *run_tasks(listed, tasks), strict=True)]
-    marks = Marks(*(np.concatenate(parts.pop(0)) for _ in _NO_MARKS))
+    marks, n = room_for_marks(words, (0, len(words.document_first) - 1)), 0  # what stays unused is never touched
+    for part in run_tasks(listed, tasks):
+        for column, found in zip(marks, part, strict=True):
+            column[n : n + len(found)] = found
+        n += len(part.keys)
+    marks = Marks(*(column[:n] for column in marks))
     kernels.number_marks(marks.keys)
     marks.keys.sort()
     return marks
@@ -139,8 +143,8 @@ def _meetings(marks: Marks, words: Words, pairing: Pairing) -> Meetings:
     """Return the marks that meet in two documents, by pair."""
     first = np.zeros(len(words.document_first), np.int64)
     given = marks.keys, MOST_PLACES, marks.documents, marks.openness, pairing.side, pairing.group_numbers
-    kernels.list_meetings(*given, True, first, np.empty(0, np.int64))
-    pairs = np.empty(2 * int(first[-1]), np.int64)
+    kernels.list_meetings(*given, True, first, np.empty(0, np.uint32))
+    pairs = np.empty(2 * int(first[-1]), np.uint32)
     kernels.list_meetings(*given, False, first, pairs)
     return Meetings(marks.words, marks.documents, pairs, first)
 
