@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +93,7 @@ def room_for_marks(words: Words, task: tuple[int, int]) -> Marks:
     return Marks(*(np.empty(room, column.dtype) for column in _NO_MARKS))
 
 
-def _wanted_keys(list_marks: ListMarks, words: Words, tasks: list[tuple[int, int]], run_tasks: RunTasks) -> Column:
+def _wanted_keys(list_marks: ListMarks, words: Words, tasks: Sequence[tuple[int, int]], run_tasks: RunTasks) -> Column:
     """Return the bits of keys that are in two to MOST_PLACES places.
 
     Most bonds are alone or in too many places. All keys by themselves take a fourth of the memory of all marks.
