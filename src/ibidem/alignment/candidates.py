@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ MAX_GAP_WORDS = 100  # between bonds of one place
 LEAST_RUN = kernels.WINDOW + OCTET_WORDS - 1
 _N_TASKS = 64
 _BONDS_PER_WORD = 2
+_WORDS_PER_BYTE_BITS = 3  # so that the bits of keys fit in the cache
 Column = NDArray[Any]
 
 
@@ -48,6 +49,8 @@ class Meetings(NamedTuple):
     first: Column
 
 
+# Lists marks of documents [begin, end) whose keys are wanted, and returns how many.
+ListMarks = Callable[[tuple[int, int], Column, Marks], int]
 _NO_MARKS = Marks(np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.bool_))
 
 
@@ -76,47 +79,61 @@ def find_rectangles(
         given = words.stem, is_open, words.document_first, *task, np.empty(kernels.WINDOW, np.uint64)
         return kernels.list_octets(*given, wanted, marks)  # type: ignore[no-any-return]
 
-    bonds = _marks(list_bonds, words, is_open, run_tasks)
+    bonds = _marks(list_bonds, words, run_tasks, choosing=True)
     met = rectangles_of_bonds(_meetings(bonds, words, pairing), run_tasks)
     del bonds
-    octets = _marks(list_octets, words, is_open, run_tasks)
+    octets = _marks(list_octets, words, run_tasks, choosing=False)
     runs = rectangles_of_runs(_meetings(octets, words, pairing), words, min_words, run_tasks)
     return by_place(met, runs)
 
 
 def room_for_marks(words: Words, task: tuple[int, int]) -> Marks:
-    """Return room for the marks of documents [begin, end)."""
-    room = _BONDS_PER_WORD * int(words.document_first[task[1]] - words.document_first[task[0]])
+    """Return room for the marks of documents [begin, end), and one that is overwritten."""
+    room = _BONDS_PER_WORD * int(words.document_first[task[1]] - words.document_first[task[0]]) + 1
     return Marks(*(np.empty(room, column.dtype) for column in _NO_MARKS))
 
 
-def _marks(
-    list_marks: Callable[[tuple[int, int], Column, Marks], int], words: Words, is_open: NDArray[np.bool_], run_tasks: RunTasks
-) -> Marks:
-    """Return the marks that can lead to a pair: all open ones, and closed ones that have a key of these (or seem to)."""
-    first = words.document_first
-    tasks = split_by_cost(np.diff(first) + 1, _N_TASKS)
-    wanted = np.empty(0, np.bool_)
+def _wanted_keys(list_marks: ListMarks, words: Words, tasks: Sequence[tuple[int, int]], run_tasks: RunTasks) -> Column:
+    """Return the bits of keys that are in two to MOST_PLACES places.
 
-    def listed(task: tuple[int, int]) -> tuple[Marks, int]:
-        marks = room_for_marks(words, task)
-        return marks, list_marks(task, wanted, marks)
+    Most bonds are alone or in too many places. All keys by themselves take a fourth of the memory of all marks.
+    """
 
-    def mark_wanted(task: tuple[int, int]) -> None:
-        marks, n = listed(task)
-        kernels.mark_wanted(marks.keys, marks.openness, n, of_open)
+    def keys_of(task: tuple[int, int]) -> Column:
+        return _listed(list_marks, words, task, np.empty(0, np.uint8)).keys.astype(np.uint32)
 
-    def cut(task: tuple[int, int]) -> Marks:
-        marks, n = listed(task)
-        return Marks(*(column[:n].copy() for column in marks))
+    keys, n = np.empty(_BONDS_PER_WORD * len(words.stem), np.uint32), 0  # room that stays unused is never touched
+    for found in run_tasks(keys_of, tasks):
+        keys[n : n + len(found)] = found
+        n += len(found)
+    keys = keys[:n]
+    keys.sort()
+    wanted = np.zeros(1 << max(4, len(words.stem).bit_length() - _WORDS_PER_BYTE_BITS), np.uint8)
+    kernels.mark_wanted(keys, MOST_PLACES, wanted)
+    return wanted
 
-    if not is_open.all():
-        of_open = np.zeros(1 << max(4, len(is_open).bit_length() - 1), np.bool_)
-        for _ in run_tasks(mark_wanted, tasks):
-            pass
-        wanted = of_open
-    found = list(run_tasks(cut, tasks))
-    marks = Marks(*(np.concatenate(columns) for columns in zip(_NO_MARKS, *found, strict=True)))
+
+def _listed(list_marks: ListMarks, words: Words, task: tuple[int, int], wanted: Column) -> Marks:
+    """Return marks of documents [begin, end), as views of larger columns."""
+    marks = room_for_marks(words, task)
+    n = list_marks(task, wanted, marks)
+    return Marks(*(column[:n] for column in marks))
+
+
+def _marks(list_marks: ListMarks, words: Words, run_tasks: RunTasks, choosing: bool) -> Marks:
+    """Return marks; with `choosing`, only those of keys in two to MOST_PLACES places, or that share a bit with such a key."""
+    tasks = split_by_cost(np.diff(words.document_first) + 1, _N_TASKS)
+    wanted = _wanted_keys(list_marks, words, tasks, run_tasks) if choosing else np.empty(0, np.uint8)
+
+    def listed(task: tuple[int, int]) -> Marks:
+        return Marks(*(column.copy() for column in _listed(list_marks, words, task, wanted)))
+
+    marks, n = room_for_marks(words, (0, len(words.document_first) - 1)), 0  # what stays unused is never touched
+    for part in run_tasks(listed, tasks):
+        for column, found in zip(marks, part, strict=True):
+            column[n : n + len(found)] = found
+        n += len(part.keys)
+    marks = Marks(*(column[:n] for column in marks))
     kernels.number_marks(marks.keys)
     marks.keys.sort()
     return marks
@@ -126,8 +143,8 @@ def _meetings(marks: Marks, words: Words, pairing: Pairing) -> Meetings:
     """Return the marks that meet in two documents, by pair."""
     first = np.zeros(len(words.document_first), np.int64)
     given = marks.keys, MOST_PLACES, marks.documents, marks.openness, pairing.side, pairing.group_numbers
-    kernels.list_meetings(*given, True, first, np.empty(0, np.int64))
-    pairs = np.empty(2 * int(first[-1]), np.int64)
+    kernels.list_meetings(*given, True, first, np.empty(0, np.uint32))
+    pairs = np.empty(2 * int(first[-1]), np.uint32)
     kernels.list_meetings(*given, False, first, pairs)
     return Meetings(marks.words, marks.documents, pairs, first)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,10 +219,11 @@ def _covered(rectangles: Numbers, found: FoundSpans, words: Words) -> NDArray[np
     return is_covered
 
 
-def _cells(n_passages: int) -> tuple[Numbers, Numbers]:
+def _cells(n_passages: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return an empty table of cells for `n_passages` passages, and room for their entries."""
     n_entries = ENTRIES * n_passages
-    return np.full(1 << max(4, n_entries.bit_length()), -1, np.int64), np.empty(n_entries, np.int64)
+    dtype = np.int32 if n_entries < 1 << 31 else np.int64
+    return np.full(1 << max(4, n_entries.bit_length()), -1, dtype), np.empty(n_entries, dtype)
 
 
 def _open_words(rows: Rows, types: NDArray[np.int32] | None, words: Words) -> NDArray[np.bool_]:

@@ -179,7 +179,7 @@ def _meetings(table: pa.Table, pairs: Numbers, first: Numbers) -> Meetings:
     sides = _sides_of(pairs[order])
     words = [first[side] + table[f"{name}_word"].to_numpy()[order] for side, name in zip(sides, "ab", strict=True)]
     n = len(order)
-    marks = np.stack([np.arange(n), np.arange(n, 2 * n)], axis=1).reshape(-1)
+    marks = np.arange(2 * n, dtype=np.uint32).reshape(2, n).T.reshape(-1)
     of_document = starts_of(np.bincount(sides[0], minlength=len(first) - 1))
     return Meetings(np.concatenate(words).astype(np.uint32), np.concatenate(sides).astype(np.int32), marks, of_document)
 

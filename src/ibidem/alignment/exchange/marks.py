@@ -101,7 +101,7 @@ def _listed(
 ) -> Iterator[tuple[str, tuple[Marks, int]]]:
     """Yield the marks of documents, of one kind after the other, with their number."""
     given = words.stem, is_open, words.document_first, *task
-    everything = np.empty(0, np.bool_)
+    everything = np.empty(0, np.uint8)
     marks = room_for_marks(words, task)
     yield "bonds", (marks, kernels.list_bonds(*given, counts, most, BOND_REACH_WORDS, everything, marks))
     yield "octets", (marks, kernels.list_octets(*given, np.empty(kernels.WINDOW, np.uint64), everything, marks))

@@ -32,13 +32,23 @@ def count_stems(stems, counts):
 
 
 @inlined_kernel
+def _byte_of(key, wanted):
+    """Return the byte of `wanted` that has the bit of a key. Keys may share bits."""
+    return np.int64(key >> np.uint64(3)) & (len(wanted) - 1)
+
+
+@inlined_kernel
+def _bit_of(key):
+    return np.uint8(1) << np.uint8(key & np.uint64(7))
+
+
+@inlined_kernel
 def _put_mark(key, word, document, is_open, wanted, marks, n):
-    """Add a mark, and return how many there are. A closed one is added only if its key is wanted; all are if none is."""
-    if not is_open and len(wanted) > 0 and not wanted[key & np.uint64(len(wanted) - 1)]:
-        return n
+    """Add a mark if its key is wanted, and return how many there are. All are wanted if nothing is said about them."""
     keys, words, documents, openness = marks
     keys[n], words[n], documents[n], openness[n] = key, word, document, is_open
-    return n + 1
+    # It is overwritten if it is not wanted: no jump, so that the next keys are looked up meanwhile.
+    return n + (1 if len(wanted) == 0 else np.int64(wanted[_byte_of(key, wanted)] & _bit_of(key) != 0))
 
 
 @outer_kernel
@@ -64,11 +74,17 @@ def list_bonds(stems, is_open, first, begin, end, counts, most, reach, wanted, m
 
 
 @outer_kernel
-def mark_wanted(keys, openness, n, wanted):
-    """Mark the keys of open marks as wanted: closed ones lead to something new only where they meet one of these."""
-    for i in range(n):
-        if openness[i]:
-            wanted[keys[i] & np.uint64(len(wanted) - 1)] = True
+def mark_wanted(keys, most_places, wanted):
+    """Mark the keys (sorted) that have two to `most_places` marks: others lead to no meeting."""
+    start = 0
+    while start < len(keys):
+        end = start + 1
+        while end < len(keys) and keys[end] == keys[start]:
+            end += 1
+        if 2 <= end - start <= most_places:
+            key = np.uint64(keys[start])
+            wanted[_byte_of(key, wanted)] |= _bit_of(key)
+        start = end
 
 
 @outer_kernel

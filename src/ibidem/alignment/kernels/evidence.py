@@ -37,6 +37,9 @@ _NO_SCORE = -1e18
 _MODELS_REFINED = 3
 _ROUNDS = 2
 _LEAST_HOPE = 0.8  # of the evidence that a passage needs: with less, moved ends do not make it enough
+_SMALL_CORE_WORDS = 60  # a cluster with fewer is looked at by itself first,
+_LEAST_CORE_HOPE = 0.5  # and needs this share of the evidence that a passage needs
+_MOST_KNOWN = 0.8  # of a cluster, in passages found before it, on both sides
 _COMPETITIVE = 0.8  # a model that starts with less than this share of the best evidence does not overtake it
 _MARGIN_WORDS = 60  # considered beyond a cluster, plus half of its length
 
@@ -94,15 +97,15 @@ def _grade_words(text, low, high, n_other, grading, limits):
     """
     words, pairs, counts, pair_counts = text.words, text.pairs, grading.counts, grading.pair_counts
     used, rates, grades = grading.used, grading.rates, grading.grades
+    in_run_until = low
     for k in range(low, high):
-        grades[k] = NOT_THERE
-    for k in range(low, high - RUN_WORDS + 1):
-        if grading.run_counts[text.runs[k]] > 0:
-            for i in range(k, k + RUN_WORDS):
-                grades[i] = IN_ORDER
-    for k in range(low, high):
-        if grades[k] == IN_ORDER:
+        if k + RUN_WORDS <= high and grading.run_counts[text.runs[k]] > 0:
+            in_run_until = k + RUN_WORDS
+        if k < in_run_until:
+            grades[k] = IN_ORDER
             used[words[k]] += 1
+        else:
+            grades[k] = NOT_THERE
     expected = math.log(n_other)
     for k in range(low, high):
         word = words[k]
@@ -167,7 +170,11 @@ def best_stretch(grades, bounds, low, high, core_start, core_end, weights, model
 
 @inner_kernel
 def grade_against(text, other_start, other_end, low, high, room, limits):
-    """Grade the words [low, high) against a stretch of the other text."""
+    """Grade the words [low, high) against a stretch of the other text, unless that is how they were graded last."""
+    graded, at = room.graded, 4 if low >= text.n_a_words else 0
+    if graded[at] == low and graded[at + 1] == high and graded[at + 2] == other_start and graded[at + 3] == other_end:
+        return
+    graded[at], graded[at + 1], graded[at + 2], graded[at + 3] = low, high, other_start, other_end
     _count_stretch(text, other_start, other_end, room.grading)
     _grade_words(text, low, high, other_end - other_start, room.grading, limits)
     _forget_stretch(text, other_start, other_end, room.grading)
@@ -200,6 +207,31 @@ def refine_side(text, place, side, model, room, limits):
 def _is_hopeless(evidence, limits):
     """Tell whether so little evidence will not become enough when ends move."""
     return evidence < _LEAST_HOPE * limits.min_evidence
+
+
+@inner_kernel
+def _has_little(text, core, room, limits):
+    """Tell whether a small cluster has so little evidence by itself that its surroundings will not make it enough."""
+    side = 0 if core[1] - core[0] < core[3] - core[2] else 1
+    low, high = core[2 * side], core[2 * side + 1]
+    if high - low >= _SMALL_CORE_WORDS:
+        return False
+    grade_against(text, core[2 - 2 * side], core[3 - 2 * side], low, high, room, limits)
+    total = 0.0
+    for k in range(low, high):
+        total += max(0.0, limits.weights[(limits.n_models + 1) * N_GRADES + room.grading.grades[k]])
+    return total < _LEAST_CORE_HOPE * limits.min_evidence
+
+
+@inner_kernel
+def _is_known(core, passages, n):
+    """Tell whether most of a cluster is in passages, on each side."""
+    in_a = in_b = np.int64(0)
+    for i in range(n):
+        at = PASSAGE * i
+        in_a = max(in_a, min(core[1], passages[at + 1]) - max(core[0], passages[at]))
+        in_b = max(in_b, min(core[3], passages[at + 3]) - max(core[2], passages[at + 2]))
+    return in_a >= _MOST_KNOWN * (core[1] - core[0]) and in_b >= _MOST_KNOWN * (core[3] - core[2])
 
 
 @inner_kernel
@@ -237,10 +269,12 @@ def _choose_models(text, core, room, limits):
 
 @inner_kernel
 def refine(text, core, room, limits, passages, evidence, n):
-    """Write the passage of a cluster as row n, under the model that gives both sides the most evidence."""
+    """Write the passage of a cluster as row n, under the model that gives both sides the most evidence; tell whether there is
+    any hope for it.
+    """
     evidence[2 * n] = evidence[2 * n + 1] = _NO_SCORE
-    if _is_hopeless(_choose_models(text, core, room, limits), limits):
-        return
+    if _has_little(text, core, room, limits) or _is_hopeless(_choose_models(text, core, room, limits), limits):
+        return False
     place, most = room.place, _NO_SCORE
     for i in range(_MODELS_REFINED):
         model = room.models.chosen[i]
@@ -267,6 +301,7 @@ def refine(text, core, room, limits, passages, evidence, n):
                 passages[PASSAGE * n + k] = place[k]
             passages[PASSAGE * n + 4] = model
             evidence[2 * n], evidence[2 * n + 1] = of_a, of_b
+    return True
 
 
 @inner_kernel
@@ -295,7 +330,8 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
             core[2], core[3] = min(core[2], firsts[b]), max(core[3], firsts[b + 1])
         if min(core[1] - core[0], core[3] - core[2]) < limits.least_core_words:
             continue  # nor would a part of it become a passage
-        refine(text, core, room, limits, passages, evidence, n)
+        if _is_known(core, passages, n) or not refine(text, core, room, limits, passages, evidence, n):
+            continue
         if min(evidence[2 * n], evidence[2 * n + 1]) >= limits.min_evidence:
             kept = start
             for i in range(start, end):

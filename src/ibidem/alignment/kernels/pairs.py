@@ -272,6 +272,8 @@ def _words_in_common(text, a_start, a_end, b_start, b_end, room):
 def _align(stems, bounds, text, room, limits):
     """Write the passages of two texts to the room; return how many. Those with evidence are kept."""
     room.stamp[0] += 1
+    for k in range(len(room.graded)):
+        room.graded[k] = -1
     number_text(stems, bounds, room.starts, room.ends, text, room, room.stamp[0], limits.unseen)
     if text.n_a_words == 0 or text.n_words == text.n_a_words:
         return np.int64(0)

@@ -119,6 +119,7 @@ class Models(NamedTuple):
 class Room(NamedTuple):
     """Arrays for one thread, large enough for its largest pair of texts.
 
+    `graded` are the words of a that have grades, and the stretch of b they were graded against; then those of b likewise.
     `waiting` is the number of passages of the last pair that did not fit in the table; they are still in `passages`.
     """
 
@@ -133,6 +134,7 @@ class Room(NamedTuple):
     bounds: Numbers
     total: Numbers
     grading: Grading
+    graded: Numbers
     seen: Numbers
     slot: Numbers
     firsts: Numbers
@@ -175,6 +177,7 @@ def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
         bounds=np.zeros(n, np.uint8),
         total=numbers(),
         grading=Grading(numbers(), numbers(), numbers(), numbers(), np.zeros(n), numbers()),
+        graded=places(8),
         seen=numbers(),
         slot=numbers(),
         firsts=places(n),
