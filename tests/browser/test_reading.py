@@ -239,7 +239,7 @@ def test_equal_times_give_no_precedence(open_page: Open, tmp_path: Path) -> None
                 assert page.inner_text(".panes section:nth-of-type(1) h2") == "later 1"
                 assert page.query_selector_all(".panes .tag")[0].inner_text() == "first"
             else:
-                assert page.inner_text("h1").startswith(f"{name} 0 and {name} 1 share")
+                assert page.inner_text("h1").startswith(f"“{name} 0” and “{name} 1” share")
                 assert "first" not in [tag.inner_text() for tag in page.query_selector_all(".panes .tag")]
                 assert "reprinted" not in said
                 assert "removed" not in said
@@ -429,7 +429,7 @@ def two_texts(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_page_of_two_texts(open_page: Open, axe: str, two_texts: str, width: int, scheme: str) -> None:
     with open_page(two_texts, viewport={"width": width, "height": 844}, color_scheme=scheme, bypass_csp=True) as page:
-        assert page.inner_text("h1").startswith("left.txt and right.txt share")
+        assert page.inner_text("h1").startswith("“left.txt” and “right.txt” share")
         assert page.evaluate(SEEN, LEFT if width > 800 else ".single .text")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert serious_findings(page, axe) == []
