@@ -233,7 +233,7 @@
         null,
         h(
           "details",
-          null,
+          { open: at === 0 },
           h(
             "summary",
             null,
