@@ -256,7 +256,7 @@ def test_differences_are_in_one_column_on_a_telephone(open_page: Open, tmp_path:
         assert [each.inner_text().strip() for each in column.query_selector_all("del")] == [old]
         assert [each.inner_text().strip() for each in column.query_selector_all("ins")] == [new]
         without = page.evaluate(
-            "(e) => { const c = e.cloneNode(true); c.querySelectorAll('del').forEach((d) => d.remove()); return c.textContent; }",
+            "(e) => { const c = e.cloneNode(true); c.querySelectorAll('del').forEach((d) => d.remove()); return c.innerText; }",
             column,
         )
         assert without.split() == after.split()
