@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.alignment.aligner import Words
+from ibidem.alignment.aligner import Words, covering_last
 from ibidem.alignment.candidates import MOST_PLACES, Column, Marks, Meetings, marks_of, meetings_of, runs_around
 from ibidem.alignment.kernels import quotations as kernels
 from ibidem.alignment.kernels.candidates import STEM_SLOTS, count_stems
@@ -98,4 +98,5 @@ def quotations_around(met: Meetings, words: Words, min_words: int, run_tasks: Ru
     """
     found = np.ascontiguousarray(runs_around(met, words, min_words, run_tasks))
     kernels.trim_runs(found.reshape(-1), words.bounds, MOST_BY_CHANCE, min_words)
+    found, _ = covering_last(found, words)
     return found[np.lexsort(found.T[::-1])]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words, align_spans, find_rectangles
+from ibidem.alignment.aligner import covering_last
 from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered, word_spans
 from ibidem.alignment.places import AlignedPassages, locate, whole_documents, words_of
 from ibidem.alignment.quotations import find_quotations
@@ -161,6 +162,9 @@ def extend_spans(spans: Numbers, documents: Numbers, words: Words) -> Numbers:
     """Move the ends of passages outwards, in place, while words are equal on both sides; return how many words are added."""
     added = np.empty(len(spans), np.int64)
     extend_equal(spans.reshape(-1), documents.reshape(-1), words.stem, words.document_first, LEAST_EXTENSION_WORDS, added)
+    moved = np.flatnonzero(added)
+    spans[moved], n_more = covering_last(spans[moved], words)
+    added[moved] += n_more
     return added
 
 
