@@ -27,7 +27,8 @@ SPREAD = 2654435761  # words get hashes whose first bits differ
 
 
 def as_words(documents: Sequence[Sequence[int]]) -> Words:
-    stems = np.array([(word * SPREAD) % 2**32 for words in documents for word in words], np.uint32)
+    # The last bit would say that a word is a character of a script without spaces.
+    stems = np.array([(word * SPREAD) % 2**32 for words in documents for word in words], np.uint32) & np.uint32(2**32 - 2)
     first = np.concatenate([[0], np.cumsum([len(words) for words in documents])]).astype(np.int64)
     return Words(stems, np.zeros(len(stems) + 1, np.uint8), first, first)
 

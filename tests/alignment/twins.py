@@ -178,3 +178,68 @@ def expected_rectangles(
             if len(a) >= least_bonds <= len(b):
                 found.append((min(a), max(a) + 1, min(b), max(b) + 1))
     return sorted(found)
+
+
+class Quoting(NamedTuple):
+    """What makes a run of words a quotation: the fewest words, and bits; counts up to `few` say nothing."""
+
+    least_words: int
+    least_bits: float
+    few: int
+    most_words: int = 32
+    most_places: int = 8
+
+
+def quotation_marks(documents: Sequence[Words], quoting: Quoting) -> list[list[tuple[int, ...]]]:
+    """Return, for every word of every document, the shortest run from it on that says enough; () if there is none."""
+    n_words = sum(map(len, documents))
+    counts = Counter(word for words in documents for word in words)
+    pairs = Counter(pair for words in documents for pair in pairwise(words))
+
+    def beyond(n: int) -> int:
+        return max(0, n - quoting.few)
+
+    def units(run: Words) -> int:
+        total = 0
+        for before, word in zip([None, *run], run, strict=False):
+            chance = (beyond(counts[word]) + 0.5) / n_words
+            if before is not None:
+                share = beyond(pairs[before, word]) / max(beyond(counts[before]), 1)
+                chance = 0.75 * share + 0.25 * chance
+            total += int(-16 * math.log2(chance))
+        return total
+
+    def mark(words: Words, start: int) -> tuple[int, ...]:
+        for end in range(start + max(2, quoting.least_words), min(len(words), start + quoting.most_words) + 1):
+            if units(words[start:end]) >= int(16 * quoting.least_bits):
+                return tuple(words[start:end])
+        return ()
+
+    return [[mark(words, start) for start in range(len(words))] for words in documents]
+
+
+def expected_quotations(
+    documents: Sequence[Words], is_open: Sequence[Sequence[bool]], quoting: Quoting, comparable: Callable[[int, int], bool]
+) -> list[Rectangle]:
+    """Return the maximal runs of equal words around marks in two documents, where few places have them and one is open."""
+    marks = quotation_marks(documents, quoting)
+    n_places = Counter(mark for some in marks for mark in some)
+    first = [sum(map(len, documents[:d])) for d in range(len(documents))]
+    found = set()
+    for d, e in combinations(range(len(documents)), 2):
+        a, b = documents[d], documents[e]
+        for i, mark in enumerate(marks[d]):
+            for j, other in enumerate(marks[e]):
+                if not mark or mark != other or n_places[mark] > quoting.most_places or not comparable(d, e):
+                    continue
+                last = len(mark) - 1
+                if not (is_open[d][i] or is_open[d][i + last] or is_open[e][j] or is_open[e][j + last]):
+                    continue
+                before = after = 0
+                while before < min(i, j) and a[i - before - 1] == b[j - before - 1]:
+                    before += 1
+                while max(i - len(a), j - len(b)) + after < 0 and a[i + after] == b[j + after]:
+                    after += 1
+                place = first[d] + i, first[e] + j
+                found.add((place[0] - before, place[0] + after, place[1] - before, place[1] + after))
+    return sorted(found)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibidem.alignment import candidates
+from ibidem.alignment import candidates, quotations
 from ibidem.config import SIGNATURES, Config
 from ibidem.errors import InputError, NoDocumentsError, RepeatedIdError
 from ibidem.matches.exchange import join
@@ -66,6 +66,7 @@ def test_passages_aligned_word_by_word(signature: str, data: Any) -> None:
     partitions, rows = data.draw(st.sampled_from([1, 2, 5])), data.draw(st.sampled_from([1, 3, 50]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(candidates, "LEAST_RARE", data.draw(st.sampled_from([0, 100])))  # so that some words are common
+        patch.setattr(quotations, "LEAST_BITS", 15.0)  # so that there are short quotations
         assert found_apart(records, against, partitions, rows, seed, **chosen) == local_tables(records, against, **chosen)
 
 

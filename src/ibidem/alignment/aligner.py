@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment.kernels import pairs as kernels
+from ibidem.alignment.kernels.ends import cover_last
 from ibidem.alignment.kernels.evidence import (
     IN_ORDER,
     LEVELS_PER_UNIT,
@@ -143,8 +144,17 @@ def align_spans(
     table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *aligned])
     rows = is_turned[table[:, 0]]
     table[rows] = table[rows][:, [0, 3, 4, 1, 2, 5]]
+    table[:, 1:5], n_more = covering_last(table[:, 1:5], words)
+    table[:, 5] += n_more
     order = np.lexsort((table[:, 3], table[:, 1], table[:, 0]))
     return Aligned(table[order])
+
+
+def covering_last(spans: NDArray[np.int64], words: Words) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return passages that end behind the last character in common, in scripts without spaces; and how many words that adds."""
+    spans, n_more = np.array(spans, np.int64, order="C"), np.zeros(len(spans), np.int64)
+    cover_last(spans.reshape(-1), words.stem, words.bounds, n_more)
+    return spans, n_more
 
 
 def word_weights(models: tuple[tuple[float, float], ...] = MODELS) -> NDArray[np.float64]:

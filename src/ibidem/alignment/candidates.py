@@ -79,11 +79,11 @@ def find_rectangles(
         given = words.stem, is_open, words.document_first, *task, np.empty(kernels.WINDOW, np.uint64)
         return kernels.list_octets(*given, wanted, marks)  # type: ignore[no-any-return]
 
-    bonds = _marks(list_bonds, words, run_tasks, choosing=True)
-    met = rectangles_of_bonds(_meetings(bonds, words, pairing), run_tasks)
+    bonds = marks_of(list_bonds, words, run_tasks, choosing=True)
+    met = rectangles_of_bonds(meetings_of(bonds, words, pairing), run_tasks)
     del bonds
-    octets = _marks(list_octets, words, run_tasks, choosing=False)
-    runs = rectangles_of_runs(_meetings(octets, words, pairing), words, min_words, run_tasks)
+    octets = marks_of(list_octets, words, run_tasks, choosing=False)
+    runs = rectangles_of_runs(meetings_of(octets, words, pairing), words, min_words, run_tasks)
     return by_place(met, runs)
 
 
@@ -120,7 +120,7 @@ def _listed(list_marks: ListMarks, words: Words, task: tuple[int, int], wanted: 
     return Marks(*(column[:n] for column in marks))
 
 
-def _marks(list_marks: ListMarks, words: Words, run_tasks: RunTasks, choosing: bool) -> Marks:
+def marks_of(list_marks: ListMarks, words: Words, run_tasks: RunTasks, choosing: bool) -> Marks:
     """Return marks; with `choosing`, only those of keys in two to MOST_PLACES places, or that share a bit with such a key."""
     tasks = split_by_cost(np.diff(words.document_first) + 1, _N_TASKS)
     wanted = _wanted_keys(list_marks, words, tasks, run_tasks) if choosing else np.empty(0, np.uint8)
@@ -139,7 +139,7 @@ def _marks(list_marks: ListMarks, words: Words, run_tasks: RunTasks, choosing: b
     return marks
 
 
-def _meetings(marks: Marks, words: Words, pairing: Pairing) -> Meetings:
+def meetings_of(marks: Marks, words: Words, pairing: Pairing) -> Meetings:
     """Return the marks that meet in two documents, by pair."""
     first = np.zeros(len(words.document_first), np.int64)
     given = marks.keys, MOST_PLACES, marks.documents, marks.openness, pairing.side, pairing.group_numbers
@@ -169,7 +169,12 @@ def rectangles_of_bonds(met: Meetings, run_tasks: RunTasks = in_turn) -> NDArray
 
 def rectangles_of_runs(met: Meetings, words: Words, min_words: int = 0, run_tasks: RunTasks = in_turn) -> NDArray[np.int64]:
     """Return the long runs of equal words around octets that meet."""
-    first, least_words = met.first, max(LEAST_RUN, min_words)
+    return runs_around(met, words, max(LEAST_RUN, min_words), run_tasks)
+
+
+def runs_around(met: Meetings, words: Words, least_words: int, run_tasks: RunTasks = in_turn) -> NDArray[np.int64]:
+    """Return the runs of at least `least_words` equal words around marks that meet."""
+    first = met.first
 
     def rectangles_of(task: tuple[int, int]) -> NDArray[np.int64]:
         chosen = met.pairs[2 * first[task[0]] : 2 * first[task[1]]].reshape(-1, 2)

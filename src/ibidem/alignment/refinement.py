@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words, align_spans, find_rectangles
+from ibidem.alignment.aligner import covering_last
 from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered, word_spans
 from ibidem.alignment.places import AlignedPassages, locate, whole_documents, words_of
+from ibidem.alignment.quotations import find_quotations
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
@@ -82,18 +84,24 @@ def align_words(
     """
     found = _found(passages, rows, words)
     min_words = config.alignment.min_aligned_words
-    rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, run_tasks)
-    outcome = align_places(words, found, rectangles, config, run_tasks)
+    is_open = _open_words(rows, types, words)
+    rectangles = find_rectangles(words, is_open, pairing, min_words, run_tasks)
+    quotations = find_quotations(words, is_open, pairing, min_words, run_tasks)
+    outcome = align_places(words, found, rectangles, quotations, config, run_tasks)
     progress.count(aligned_places=outcome.n_places)
     return outcome, found
 
 
 def align_places(
-    words: Words, found: FoundSpans, rectangles: Numbers, config: Config, run_tasks: RunTasks = in_turn
+    words: Words, found: FoundSpans, rectangles: Numbers, quotations: Numbers, config: Config, run_tasks: RunTasks = in_turn
 ) -> AlignedPlaces:
-    """Align the words around rectangles, and decide which passages stay. Pairs of documents do not influence one another."""
-    rectangles = rectangles[~_covered(rectangles, found, words)]
-    return _aligned_in(merged(_with_margin(rectangles, words), words), len(rectangles), words, found, config, run_tasks)
+    """Align the words around rectangles, add quotations, and decide which passages stay.
+
+    Pairs of documents do not influence one another.
+    """
+    rectangles, quotations = (spans[~_covered(spans, found, words)] for spans in (rectangles, quotations))
+    around = merged(_with_margin(rectangles, words), words)
+    return _aligned_in(around, quotations, len(rectangles), words, found, config, run_tasks)
 
 
 def align_documents(
@@ -104,15 +112,17 @@ def align_documents(
     These documents are aligned as a whole. The outcome for two documents depends on these two alone.
     """
     words = words_of(collection, run_tasks)
-    outcome = _aligned_in(whole_documents(words, pairs), len(pairs), words, _found(passages, rows, words), config, run_tasks)
+    found, nothing = _found(passages, rows, words), np.empty((0, 4), np.int64)
+    outcome = _aligned_in(whole_documents(words, pairs), nothing, len(pairs), words, found, config, run_tasks)
     return _remaining(passages, outcome), locate(outcome.aligned, words, collection)
 
 
 def _aligned_in(
-    spans: Numbers, n_places: int, words: Words, found: FoundSpans, config: Config, run_tasks: RunTasks
+    spans: Numbers, quotations: Numbers, n_places: int, words: Words, found: FoundSpans, config: Config, run_tasks: RunTasks
 ) -> AlignedPlaces:
-    """Align pairs of spans, and choose between what is aligned and what was found."""
+    """Align pairs of spans, and choose between what is aligned, what is quoted and what was found."""
     aligned = align_spans(words, spans, config.alignment, passage_limits(config).max_gap_sentences, run_tasks)
+    aligned = _with_quotations(aligned, quotations)
     n_aligned = len(aligned)
     aligned = _with_extended(aligned, found)
     stays, is_kept = _choose(aligned, n_aligned, found, words)
@@ -152,6 +162,9 @@ def extend_spans(spans: Numbers, documents: Numbers, words: Words) -> Numbers:
     """Move the ends of passages outwards, in place, while words are equal on both sides; return how many words are added."""
     added = np.empty(len(spans), np.int64)
     extend_equal(spans.reshape(-1), documents.reshape(-1), words.stem, words.document_first, LEAST_EXTENSION_WORDS, added)
+    moved = np.flatnonzero(added)
+    spans[moved], n_more = covering_last(spans[moved], words)
+    added[moved] += n_more
     return added
 
 
@@ -232,6 +245,14 @@ def _open_words(rows: Rows, types: NDArray[np.int32] | None, words: Words) -> ND
     is_open = np.ones(len(words.sentence_first) - 1, np.bool_)
     is_open[rows.sentence] = np.bincount(numbers)[numbers] == 1
     return np.repeat(is_open, np.diff(words.sentence_first))
+
+
+def _with_quotations(aligned: Aligned, quotations: Numbers) -> Aligned:
+    """Add runs of equal words."""
+    table = np.zeros((len(quotations), aligned.table.shape[1]), np.int64)
+    table[:, 1:5] = quotations
+    table[:, 5] = quotations[:, 1] - quotations[:, 0]
+    return Aligned(np.concatenate([aligned.table, table]))
 
 
 def _with_extended(aligned: Aligned, found: FoundSpans) -> Aligned:

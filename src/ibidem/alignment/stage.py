@@ -49,7 +49,7 @@ def _exchange(
     layout, n_documents = flow.layout, progress.counts["documents"]
     stems = sentences.take_table("stems")
     states = [classed.take_table("states"), find_closed(flow, classed.take_table("digests"), layout)]
-    common = find_common(flow, sentences.take_table("stem_counts"), n_documents)
+    common = find_common(flow, sentences.take_table("stem_counts"), n_documents, config)
     marks = send_marks(flow, stems, states, found.take_table("sides"), common, n_documents, config, layout)
     places = marks.pop("places")
     meetings = meet(flow, marks, layout)

@@ -235,7 +235,7 @@ class AlignmentConfig:
     min_evidence: float = _criterion(
         25.0, "Evidence an aligned passage needs. It is the logarithm of how much likelier a copy is than chance.", at_least=0
     )
-    min_aligned_words: int = _criterion(25, "Words an aligned passage needs on each side.", at_least=1)
+    min_aligned_words: int = _criterion(25, "Words an aligned passage, or a rare quotation, needs on each side.", at_least=1)
     summaries: bool = _criterion(
         True, "When two texts are compared: also report a stretch that summarises the whole of the other text."
     )

@@ -9,7 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.alignment.candidates import LEAST_BONDS, Meetings, by_place, rectangles_of_bonds, rectangles_of_runs
+from ibidem.alignment.exchange.marks import BOND, OCTET, QUOTATION
 from ibidem.alignment.exchange.words import words_in
+from ibidem.alignment.quotations import quotations_around
 from ibidem.alignment.refinement import FoundSpans, align_places, documents_of, extend_spans, pair_numbers
 from ibidem.columns.parted_tables import distinct_pairs, in_order, portions, table_of
 from ibidem.columns.ragged import lengths, starts_of
@@ -58,7 +60,7 @@ def choose_pairs(
 ) -> dict[str, PartedTable]:
     """Return what is known of pairs worth aligning (`meetings` and `spans`), and where the words of documents are `wanted`.
 
-    These are pairs in which enough bonds meet close together, or an octet, or the words next to a passage are equal.
+    These are pairs in which enough bonds meet close together, or another mark, or the words next to a passage are equal.
     """
 
     def choose(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -66,9 +68,9 @@ def choose_pairs(
         named = [table[f"{side}_document"].to_numpy().astype(np.int64) for table in (met, spans) for side in "ab"]
         documents = np.unique(np.concatenate(named))
         met_pairs, span_pairs = (pairs_in(table, documents) for table in (met, spans))
-        is_octet = met["is_octet"].to_numpy()
-        chosen = [met_pairs[is_octet], span_pairs[_may_extend(tables["places"], spans)]]
-        chosen.append(_pairs_of_bonds(met, met_pairs, is_octet, len(documents)))
+        is_bond = met["kind"].to_numpy() == BOND
+        chosen = [met_pairs[~is_bond], span_pairs[_may_extend(tables["places"], spans)]]
+        chosen.append(_pairs_of_bonds(met, met_pairs, is_bond, len(documents)))
         pairs = np.unique(np.concatenate(chosen))
         if len(pairs) == 0:
             return
@@ -112,16 +114,19 @@ def align_pairs(
         documents, words = table["document"].to_numpy(), words_in(table)
         first = words.document_first
         met = tables["meetings"]
-        met_pairs, is_octet = pairs_in(met, documents), met["is_octet"].to_numpy()
-        bonds, octets = (_meetings(met.filter(pa.array(of)), met_pairs[of], first) for of in (~is_octet, is_octet))
+        met_pairs, kinds = pairs_in(met, documents), met["kind"].to_numpy()
+        bonds, octets, quoted = (
+            _meetings(met.filter(pa.array(kinds == kind)), met_pairs[kinds == kind], first) for kind in (BOND, OCTET, QUOTATION)
+        )
         rectangles = by_place(rectangles_of_bonds(bonds), rectangles_of_runs(octets, words, min_words))
+        quotations = quotations_around(quoted, words, min_words)
         spans = tables["spans"]
         pairs = pairs_in(spans, documents)
         order = np.lexsort((spans["number"].to_numpy(), pairs))
         spans, pairs = spans.take(pa.array(order)), pairs[order]
         found = _found(spans, pairs, first)
         found.added[:] = extend_spans(found.spans, found.documents, words)
-        outcome = align_places(words, found, rectangles, config)
+        outcome = align_places(words, found, rectangles, quotations, config)
         yield Sent("counts", table_of([[outcome.n_places]], COUNTS), 0)
         aligned = outcome.aligned
         of_aligned = documents_of(aligned.spans, first)
@@ -130,10 +135,10 @@ def align_pairs(
         in_document = aligned.spans - np.repeat(first[of_aligned], 2, axis=1)
         names = [f"{side}_{end}" for side in "ab" for end in ("first", "end")]
         sentences = np.stack([spans[name].to_numpy() for name in names], axis=1)[concerned].astype(np.int64)
-        kinds = np.concatenate([np.full(len(aligned), ALIGNED), np.where(outcome.stays[concerned], KEPT, DROPPED)])
+        decided = np.concatenate([np.full(len(aligned), ALIGNED), np.where(outcome.stays[concerned], KEPT, DROPPED)])
         columns = [
-            bucket << _KEY_BITS | np.arange(len(kinds)),
-            kinds,
+            bucket << _KEY_BITS | np.arange(len(decided)),
+            decided,
             *documents[np.concatenate([of_aligned, found.documents[concerned]])].T,
             *np.concatenate([in_document, sentences]).T,
             np.concatenate([aligned.n_common, np.zeros(len(concerned), np.int64)]),
@@ -184,10 +189,10 @@ def _meetings(table: pa.Table, pairs: Numbers, first: Numbers) -> Meetings:
     return Meetings(np.concatenate(words).astype(np.uint32), np.concatenate(sides).astype(np.int32), marks, of_document)
 
 
-def _pairs_of_bonds(met: pa.Table, pairs: Numbers, is_octet: NDArray[np.bool_], n_documents: int) -> Numbers:
+def _pairs_of_bonds(met: pa.Table, pairs: Numbers, is_bond: NDArray[np.bool_], n_documents: int) -> Numbers:
     """Return the pairs in which enough bonds meet close together."""
     _, which, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-    chosen = ~is_octet & (counts[which] >= LEAST_BONDS)
+    chosen = is_bond & (counts[which] >= LEAST_BONDS)
     met, pairs = met.filter(pa.array(chosen)), pairs[chosen]
     # How long documents are is not known here: it is enough that their words do not overlap.
     ends = np.zeros(n_documents, np.int64)

@@ -1,11 +1,11 @@
-"""Marks: every bond and octet goes to the partition of its key; equal ones meet there, and their meetings go to buckets.
+"""Marks: every one goes to the partition of its key; equal ones meet there, and their meetings go to buckets.
 
 A key with more places than a mark may have leads to nothing. So of one key, a portion of a home sends no more than show this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from ibidem.alignment import Words
 from ibidem.alignment.candidates import BOND_REACH_WORDS, MOST_PLACES, Column, Marks, most_of_rare, room_for_marks
-from ibidem.alignment.exchange.words import CLOSED, STATES, counts_with, words_in
+from ibidem.alignment.exchange.words import CLOSED, STATES, CommonStems, words_in
 from ibidem.alignment.kernels import candidates as kernels
+from ibidem.alignment.quotations import are_wanted, list_quotations
 from ibidem.alignment.refinement import LEAST_EXTENSION_WORDS
 from ibidem.columns.hashes import GOLDEN, SEED, mix
 from ibidem.columns.parted_tables import in_order, portions, table_of
@@ -37,15 +38,17 @@ PLACES = pa.schema(
         ("after", pa.uint64()),
     ]
 )
+KINDS = ("bonds", "octets", "quotations")  # of marks; the last one only if short passages are wanted
+BOND, OCTET, QUOTATION = range(3)
 _WORDS_AT_A_TIME = 1 << 18
 _MEETINGS_AT_A_TIME = 1 << 20
 
 
 def send_marks(
-    flow: Flow, stems: PartedTable, states: list[PartedTable], sides: PartedTable, common: NDArray[np.uint32],
+    flow: Flow, stems: PartedTable, states: list[PartedTable], sides: PartedTable, common: CommonStems,
     n_documents: int, config: Config, layout: Layout,
 ) -> dict[str, PartedTable]:  # fmt: skip
-    """Return `bonds` and `octets` at the homes of their keys, and the `places` of sides where they were asked for."""
+    """Return marks of all kinds at the homes of their keys, and the `places` of sides where they were asked for."""
     most = most_of_rare(n_documents)
     schema = _mark_schema(config, layout)
 
@@ -55,13 +58,15 @@ def send_marks(
         yield _sent_places(tables["sides"], documents, words, lengths(table, "sentence_first"))
         is_open = _open_words(tables["states"], documents, words, lengths(table, "sentence_first"))
         groups = table["group"].to_numpy() if config.passages.skip_same_group else None
-        counts = counts_with(common, most)
+        listers = _listers(words, is_open, common, most, config.alignment.min_aligned_words)
         for task in portions(np.diff(words.document_first) + 1, _WORDS_AT_A_TIME):
-            for name, (marks, n) in _listed(words, is_open, task, counts, most):
-                yield _sent_marks(name, marks, n, documents, words, groups, schema, layout)
+            marks = room_for_marks(words, task)
+            for name, list_marks in listers.items():
+                yield _sent_marks(name, marks, list_marks(task, marks), documents, words, groups, schema, layout)
 
     inputs: Inputs = {"stems": stems, "states": states, "sides": sides}
-    return flow.reduce("marks", inputs, mark, {"bonds": schema, "octets": schema, "places": PLACES})
+    kinds = KINDS if are_wanted(config.alignment.min_aligned_words) else KINDS[:QUOTATION]
+    return flow.reduce("marks", inputs, mark, {**dict.fromkeys(kinds, schema), "places": PLACES})
 
 
 def meet(flow: Flow, marks: Mapping[str, PartedTable], layout: Layout) -> PartedTable:
@@ -70,20 +75,20 @@ def meet(flow: Flow, marks: Mapping[str, PartedTable], layout: Layout) -> Parted
     schema = meeting_schema(layout)
 
     def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        for name in ("bonds", "octets"):
-            for a, b in _pairs_of_marks(tables[name], layout):
+        for name, table in tables.items():
+            for a, b in _pairs_of_marks(table, layout):
                 documents = a["document"], b["document"]
-                columns = [*documents, a["word"], b["word"], np.full(len(a["word"]), name == "octets")]
+                columns = [*documents, a["word"], b["word"], np.full(len(a["word"]), KINDS.index(name))]
                 yield Sent("meetings", table_of(columns, schema), layout.bucket(*documents))
 
-    inputs = {name: marks[name] for name in ("bonds", "octets")}
+    inputs = {name: marks[name] for name in KINDS if name in marks}
     return flow.reduce("marks-met", inputs, reduce, {"meetings": schema})["meetings"]
 
 
 def meeting_schema(layout: Layout) -> pa.Schema:
-    """Return the schema of meetings: two documents, a word in each, and whether octets or bonds meet."""
+    """Return the schema of meetings: two documents, a word in each, and which kind of mark meets, as its number in KINDS."""
     documents = [(f"{side}_document", _number_type(layout)) for side in "ab"]
-    return pa.schema([*documents, *((f"{side}_word", pa.uint32()) for side in "ab"), ("is_octet", pa.bool_())])
+    return pa.schema([*documents, *((f"{side}_word", pa.uint32()) for side in "ab"), ("kind", pa.uint8())])
 
 
 def _mark_schema(config: Config, layout: Layout) -> pa.Schema:
@@ -96,15 +101,29 @@ def _number_type(layout: Layout) -> pa.DataType:
     return pa.uint32() if layout.n_records < 1 << 32 else pa.int64()
 
 
-def _listed(
-    words: Words, is_open: NDArray[np.bool_], task: tuple[int, int], counts: NDArray[np.int32], most: int
-) -> Iterator[tuple[str, tuple[Marks, int]]]:
-    """Yield the marks of documents, of one kind after the other, with their number."""
-    given = words.stem, is_open, words.document_first, *task
+def _listers(
+    words: Words, is_open: NDArray[np.bool_], common: CommonStems, most: int, min_words: int
+) -> dict[str, Callable[[tuple[int, int], Marks], int]]:
+    """Return for each kind what writes the marks of documents, and returns their number."""
     everything = np.empty(0, np.uint8)
-    marks = room_for_marks(words, task)
-    yield "bonds", (marks, kernels.list_bonds(*given, counts, most, BOND_REACH_WORDS, everything, marks))
-    yield "octets", (marks, kernels.list_octets(*given, np.empty(kernels.WINDOW, np.uint64), everything, marks))
+    given = words.stem, is_open, words.document_first
+    counts = common.stem_counts()
+
+    def list_bonds(task: tuple[int, int], marks: Marks) -> int:
+        return kernels.list_bonds(*given, *task, counts, most, BOND_REACH_WORDS, everything, marks)  # type: ignore[no-any-return]
+
+    def list_octets(task: tuple[int, int], marks: Marks) -> int:
+        hashes = np.empty(kernels.WINDOW, np.uint64)
+        return kernels.list_octets(*given, *task, hashes, everything, marks)  # type: ignore[no-any-return]
+
+    if not are_wanted(min_words):
+        return {"bonds": list_bonds, "octets": list_octets}
+    rarity = common.rarity()
+
+    def list_quoted(task: tuple[int, int], marks: Marks) -> int:
+        return list_quotations(words, is_open, task, rarity, min_words, everything, marks)
+
+    return {"bonds": list_bonds, "octets": list_octets, "quotations": list_quoted}
 
 
 def _sent_marks(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ from ibidem.alignment import Words
 from ibidem.alignment.candidates import most_of_rare
 from ibidem.alignment.kernels.candidates import SLOT_BITS, STEM_SLOTS
 from ibidem.alignment.places import words_of
+from ibidem.alignment.quotations import FEW, Rarity, are_wanted, beyond_few, pair_slots
 from ibidem.columns.parted_tables import PlacedDocuments, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
 from ibidem.columns.texts import hash_strings
@@ -40,7 +42,9 @@ STEMS = pa.schema(
         ("end_byte", pa.list_(pa.uint32())),
     ]
 )
+# Words by slot; after all slots of words, those of two words in a row, if they matter.
 STEM_COUNTS = pa.schema([("slot", pa.uint32()), ("n", pa.int32())])
+TOTALS = pa.schema([("n_words", pa.int64())])
 # Sentences on the way to where equal ones meet; without a number, they are only counted.
 DIGESTS = pa.schema([("digest", pa.uint64()), ("document", pa.int64()), ("sentence", pa.int32())])
 STATES = pa.schema([("document", pa.int64()), ("sentence", pa.int32()), ("state", pa.uint8())])
@@ -79,6 +83,9 @@ class WordSender:
         ]
         yield Sent("stems", table_of(columns, STEMS), layout.home(part.documents))
         slots, counts = np.unique(words.stem >> SLOT_BITS, return_counts=True)
+        if are_wanted(self.config.alignment.min_aligned_words):
+            of_pairs, pair_counts = np.unique(pair_slots(words), return_counts=True)
+            slots, counts = np.append(slots, of_pairs + np.uint32(STEM_SLOTS)), np.append(counts, pair_counts)
         yield Sent("stem_counts", table_of([slots, counts], STEM_COUNTS), slots.astype(np.int64) % layout.n_partitions)
 
 
@@ -129,26 +136,48 @@ def find_closed(flow: Flow, digests: PartedTable, layout: Layout) -> PartedTable
     return flow.reduce("sentences-closed", {"digests": digests}, meet, {"states": STATES})["states"]
 
 
-def find_common(flow: Flow, counts: PartedTable, n_documents: int) -> NDArray[np.uint32]:
-    """Return the slots of stems that are too frequent to be rare. They are few: longer texts have no more of them."""
+class CommonStems(NamedTuple):
+    """The slots of stems that are not rare, with their counts, and how many words there are."""
+
+    slots: NDArray[np.uint32]
+    counts: NDArray[np.int32]
+    n_words: int
+
+    def stem_counts(self) -> NDArray[np.int32]:
+        """Return counts of stems as kernels read them: none of those that are not listed."""
+        return self._counts_from(0)
+
+    def rarity(self) -> Rarity:
+        """Return how rare words and two words in a row are, as in memory."""
+        return Rarity(beyond_few(self._counts_from(0)), beyond_few(self._counts_from(STEM_SLOTS)), self.n_words)
+
+    def _counts_from(self, first: int) -> NDArray[np.int32]:
+        counts = np.zeros(STEM_SLOTS, np.int32)
+        chosen = (self.slots >= first) & (self.slots < first + STEM_SLOTS)
+        counts[self.slots[chosen] - np.uint32(first)] = self.counts[chosen]
+        return counts
+
+
+def find_common(flow: Flow, counts: PartedTable, n_documents: int, config: Config) -> CommonStems:
+    """Return the stems that are too frequent to be rare. They are few: longer texts have no more of them.
+
+    If short quotations are wanted, it is all that a few of them do not explain, and likewise two stems in a row.
+    """
     most = most_of_rare(n_documents)
+    if are_wanted(config.alignment.min_aligned_words):
+        most = min(most, FEW)
 
     def add_up(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         slots, which = np.unique(tables["counts"]["slot"].to_numpy(), return_inverse=True)
-        totals = np.bincount(which, tables["counts"]["n"].to_numpy(), len(slots))
+        totals = np.bincount(which, tables["counts"]["n"].to_numpy(), len(slots)).astype(np.int64)
         chosen = totals > most
-        yield Sent("common", table_of([slots[chosen], np.zeros(int(chosen.sum()))], STEM_COUNTS), 0)
+        listed = np.minimum(totals[chosen], np.iinfo(np.int32).max)
+        yield Sent("common", table_of([slots[chosen], listed], STEM_COUNTS), 0)
+        yield Sent("totals", table_of([[totals[slots < STEM_SLOTS].sum()]], TOTALS), 0)
 
-    common = flow.reduce("stems-common", {"counts": counts}, add_up, {"common": STEM_COUNTS})["common"]
-    slots: NDArray[np.uint32] = flow.collect(common)["slot"].to_numpy()
-    return slots
-
-
-def counts_with(common: NDArray[np.uint32], most: int) -> NDArray[np.int32]:
-    """Return counts of stems as kernels read them: more than `most` of the common ones, none of the others."""
-    counts = np.zeros(STEM_SLOTS, np.int32)
-    counts[common] = most + 1
-    return counts
+    added = flow.reduce("stems-common", {"counts": counts}, add_up, {"common": STEM_COUNTS, "totals": TOTALS})
+    common, totals = (flow.collect(added[name]) for name in ("common", "totals"))
+    return CommonStems(common["slot"].to_numpy(), common["n"].to_numpy(), int(totals["n_words"].to_numpy().sum()))
 
 
 def words_in(table: pa.Table) -> Words:

@@ -43,7 +43,7 @@ def _bit_of(key):
 
 
 @inlined_kernel
-def _put_mark(key, word, document, is_open, wanted, marks, n):
+def put_mark(key, word, document, is_open, wanted, marks, n):
     """Add a mark if its key is wanted, and return how many there are. All are wanted if nothing is said about them."""
     keys, words, documents, openness = marks
     keys[n], words[n], documents[n], openness[n] = key, word, document, is_open
@@ -68,7 +68,7 @@ def list_bonds(stems, is_open, first, begin, end, counts, most, reach, wanted, m
                 if other >= 0 and k - other <= reach and stems[k] != stems[other]:
                     low, high = min(stems[k], stems[other]), max(stems[k], stems[other])
                     key = ((np.uint64(low) << _HALF | np.uint64(high)) * _SPREAD) >> _HALF
-                    n = _put_mark(key, other, document, is_open[k] or is_open[other], wanted, marks, n)
+                    n = put_mark(key, other, document, is_open[k] or is_open[other], wanted, marks, n)
             before, last = last, k
     return n
 
@@ -125,7 +125,7 @@ def list_octets(stems, is_open, first, begin, end, hashes, wanted, marks):
                 listed = smallest
                 at = low + smallest
                 is_open_mark = is_open[at] or is_open[at + OCTET_WORDS - 1]
-                n = _put_mark(hashes[smallest % WINDOW] >> _HALF, at, document, is_open_mark, wanted, marks, n)
+                n = put_mark(hashes[smallest % WINDOW] >> _HALF, at, document, is_open_mark, wanted, marks, n)
     return n
 
 

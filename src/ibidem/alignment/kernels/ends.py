@@ -10,8 +10,8 @@ import numpy as np
 
 from ibidem.alignment.kernels.evidence import N_GRADES, grade_against
 from ibidem.alignment.kernels.room import PASSAGE
-from ibidem.execution.compiler import inner_kernel
-from ibidem.sentences.kernels.stems import STOP_BOUND
+from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.sentences.kernels.stems import STOP_BOUND, is_joined
 
 _MOST_UNITS = 3  # sentences on each side that are tried together
 _MOST_UNIT_WORDS = 60
@@ -100,3 +100,19 @@ def extend_passages(text, room, limits, n):
             for _ in range(_MOST_EXTENSIONS):
                 if not _extend_end(text, i, n, step, room, limits):
                     break
+
+
+@outer_kernel
+def cover_last(spans, stems, bounds, added):
+    """Move the ends of passages (start and end in a, start and end in b; flat) behind the character that the last stem of both
+    contains, in place; `added` gets one more for each.
+
+    In scripts without spaces, a stem is that of a character and the next one: if it is equal, so are both of them.
+    """
+    for i in range(len(added)):
+        a, b = spans[4 * i + 1], spans[4 * i + 3]
+        if stems[a - 1] != stems[b - 1] or not is_joined(stems, bounds, a - 1) or not is_joined(stems, bounds, b - 1):
+            continue
+        if a != spans[4 * i + 2]:  # within one document, the two sides must not overlap
+            spans[4 * i + 1], spans[4 * i + 3] = a + 1, b + 1
+            added[i] += 1

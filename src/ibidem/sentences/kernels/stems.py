@@ -95,6 +95,12 @@ def _bound_after(data, i, kind):
     return WITHIN_CLAUSE
 
 
+@inlined_kernel
+def is_joined(stems, bounds, k):
+    """Return whether the stem of word k is that of two characters of an unspaced script. There must be a bound after k."""
+    return bounds[k + 1] == WITHIN_CLAUSE and (stems[k] & stems[k + 1] & np.uint32(1)) != 0
+
+
 @inner_kernel
 def _join_alone(stems, bounds, begin, end):
     """Replace the stem of each character of an unspaced script by that of this and the next one, unless something divides them.
@@ -102,7 +108,7 @@ def _join_alone(stems, bounds, begin, end):
     A single one is no more of a word than a syllable is: it is too frequent to tell anything.
     """
     for k in range(begin, end - 1):
-        if stems[k] & stems[k + 1] & np.uint32(1) and bounds[k + 1] == WITHIN_CLAUSE:
+        if is_joined(stems, bounds, k):
             both = np.uint64(stems[k]) << _HALF | np.uint64(stems[k + 1])
             stems[k] = np.uint32((both * GOLDEN) >> _HALF) | np.uint32(1)
 
