@@ -240,7 +240,7 @@ def _capped(summary: dict[str, Any], max_pairs: int) -> list[dict[str, Any]]:
     for name in ("pairs", "families"):
         n_all, n_shown = summary["totals"][name], summary["shown"][name]
         if n_shown < n_all:
-            most = f"{most_of[name]:,} {name} and {_MOST_BYTES // 1_000_000} MB of data"
-            why = f"this page shows {n_shown:,} of {n_all:,}, the strongest that fit into {most}; `ibidem serve` shows all"
+            most = f"at most {most_of[name]:,}, and {_MOST_BYTES // 1_000_000} MB of data"
+            why = f"this page shows the {n_shown:,} strongest of {n_all:,} that fit ({most}); `ibidem serve` shows all"
             entries.append({"what": f"further {name}", "why": why, "count": n_all - n_shown})
     return entries
