@@ -207,11 +207,6 @@ def test_with_a_reference_only_copies_from_it_are_cut() -> None:
     assert {row["id"]: row["text"] for row in inputs[1:]}.items() <= after.items()
 
 
-def test_in_partitions_it_is_refused_before_anything_is_read() -> None:
-    with pytest.raises(UsageError, match="needs the whole collection in memory"):
-        ibidem.dedup(collection()[0], level="passage", align=True, partitions=2)
-
-
 @pytest.mark.parametrize("level", ["document", "sentence"])
 def test_only_passages_are_aligned(level: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="removes no edited passages"):

@@ -55,15 +55,11 @@ def check_sides(n_input: int, n_reference: int, has_reference: bool) -> None:
         raise EmptySideError(is_reference=True)
 
 
-def check_level(config: Config, in_memory: bool) -> None:
-    """Raise if edited copies are to be removed, but not passages, or not in memory."""
+def check_level(config: Config) -> None:
+    """Raise if edited copies are to be removed, but not passages."""
     if config.alignment.align and config.cleaning.level != "passage":
         step = f"Add {given('level', 'passage')}, or leave out {given('align', True)}."
         raise UsageError(f"{given('level', config.cleaning.level)} removes no edited passages", step)
-    if config.alignment.align and not in_memory:
-        parts, memory = named("partitions"), named("memory")
-        step = f"Leave out {given('align', True)}, or use the local engine with more {memory} and without {parts}."
-        raise UsageError("removing edited copies needs the whole collection in memory", step)
 
 
 def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> None:
