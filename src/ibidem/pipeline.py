@@ -104,7 +104,7 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
         release_unused()
     if config.passages.families:
         with progress.stage("families"):
-            tables["families"] = find_families(flow, sentences, tables["passages"], config)
+            tables |= find_families(flow, sentences, tables["passages"], config)
     return tables
 
 

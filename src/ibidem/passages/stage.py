@@ -100,9 +100,15 @@ def repeat_table(
     return Parts(repeats_table(repeats.take(), found.look().rows, sentences.look()))
 
 
-def find_families(flow: AnyFlow, sentences: Parts[Collection], passages: Parts[pa.Table], config: Config) -> Parts[pa.Table]:
-    """Return the table of families: all places of each passage that appears in several places."""
+def find_families(
+    flow: AnyFlow, sentences: Parts[Collection], passages: Parts[pa.Table], config: Config
+) -> dict[str, Parts[pa.Table]]:
+    """Return the table of families, all places of each passage that appears in several places; and the passages with their
+    families.
+    """
     if isinstance(flow, InMemory):
-        return Parts(family_table(passages.look(), sentences.look(), flow.run_tasks))
-    texts = sentences.table("texts")
-    return Parts(tables={"families": families_exchange.find_in_partitions(flow, passages.table("passages"), texts, config)})
+        families, known = family_table(passages.take(), sentences.look(), flow.run_tasks)
+        return {"families": Parts(families), "passages": Parts(known)}
+    texts, found = sentences.table("texts"), passages.take_table("passages")
+    parted = families_exchange.find_in_partitions(flow, found, texts, config)
+    return {name: Parts(tables={name: table}) for name, table in zip(("families", "passages"), parted, strict=True)}

@@ -387,4 +387,7 @@ def test_families(spark: Any, tmp_path: Path) -> None:
         assert {tuple(row) for row in found.families.collect()} == {tuple(row.values()) for row in whole.families.to_pylist()}
         assert found.run()["counts"] == whole.run()["counts"]
         found.write(tmp_path / "out")
+        assert found.backing.passages_with_texts().read().to_pylist() == whole.with_texts().to_pylist()
+        assert {row["family"] for row in frame_rows(found.passages)} == set(whole.passages["family"].to_pylist())
     assert written_rows(tmp_path / "out", "families") == whole.families.to_pylist()
+    assert written_rows(tmp_path / "out", "passages") == rows_of(whole.passages)
