@@ -69,9 +69,9 @@ def decide_copies(
     limit = config.cleaning.min_copy_similarity
 
     def decide(place: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        copies = _in_order(tables["copies"])
         words = _PlacedWords(tables["excerpts"])
         words.cut(tables["news"])
+        copies = _in_order(words.not_settled(tables["copies"]))
         waits, is_open = _waiting(copies, tables["news"]["document"].to_numpy(), place, layout)
         ready, left = (copies.filter(pa.array(which)) for which in (~waits, waits))
         spans = np.concatenate([words.at(ready, side) for side in (_SIDE, _KEPT)], axis=1)
@@ -139,6 +139,12 @@ class _PlacedWords:
         document, _, start, end = (copies[name].to_numpy() for name in side)
         begins = self._positions(np.searchsorted(self._documents, document), start)
         return np.stack([begins, begins + end - start], axis=1)
+
+    def not_settled(self, copies: pa.Table) -> pa.Table:
+        """Return passages without those of which nothing is left to cut, or whose other side is cut."""
+        n_free, n_cut = (starts_of(states) for states in (self.states == 0, self.states == CUT))
+        (copy, copy_end), (kept, kept_end) = (self.at(copies, side).T for side in (_SIDE, _KEPT))
+        return copies.filter(pa.array((n_free[copy_end] > n_free[copy]) & (n_cut[kept_end] == n_cut[kept])))
 
     def cut(self, news: pa.Table) -> None:
         """Mark the words of decided documents that are cut, as far as they are here."""

@@ -1,7 +1,7 @@
 """Edited copies over many partitions: which words of passages are removed, as `clusters.copies` decides it.
 
 Passages, by their words, go to the home of the copy: the document that is decided later. The homes of both documents send the
-words that passages cover, whole and under the secret seed of the run, with what became of their sentences. There, copies are
+words that passages cover, whole and under the secret seed of the run, with their states (`word_states`). There, copies are
 decided in rounds (`copy_rounds`). What is cut is then located at the homes of both documents.
 """
 
@@ -14,15 +14,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.alignment.exchange.located import chosen, with_texts
-from ibidem.alignment.exchange.words import SKIPPED, STATES, words_in
 from ibidem.alignment.places import locate_side, words_of
 from ibidem.clusters.copies import ends_with_space, join_removals
 from ibidem.clusters.exchange.copy_rounds import ASKED, COPIES, EXCERPTS, PIECES, WAITING, decide_copies, united_spans
-from ibidem.clusters.kernels.copies import CUT, GIVES
+from ibidem.clusters.exchange.word_states import WordStates, states_of_words
 from ibidem.clusters.removals import READING_ORDER, SCORED_SPANS, Removals
-from ibidem.columns.collection import Collection
-from ibidem.columns.parted_tables import collection_of, distinct_pairs, portions, table_of
-from ibidem.columns.ragged import as_lists, ranges, take_ranges
+from ibidem.columns.parted_tables import distinct_pairs, portions, table_of
+from ibidem.columns.ragged import as_lists, lengths, take_ranges
 from ibidem.config import Config
 from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent
 from ibidem.execution.layout import Layout
@@ -31,11 +29,10 @@ from ibidem.execution.tasks import in_turn
 Numbers = NDArray[np.int64]
 
 _SIDES = [f"{side}_{name}" for side in "ab" for name in ("document", "start", "end")]
-_RANKED = pa.schema([*((name, pa.int64()) for name in _SIDES), ("a_rank", pa.int64())])
+_STATES = ("a_is_cut", "a_is_free")  # some of its words are cut; some have no state
+_RANKED = pa.schema([*((name, pa.int64()) for name in (*_SIDES, "a_rank")), *((name, pa.bool_()) for name in _STATES)])
 # Words of a document that are wanted in a partition.
 _WANTED = pa.schema([("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64()), ASKER])
-# Characters of sentences that are the kept copies of others, at the home of their document.
-_GIVING = pa.schema([("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64())])
 # Where the kept side of a piece is; a piece is known by its document and first word.
 _LOCATED = pa.schema([(name, pa.int64()) for name in ("document", "start", "matched_start", "matched_end")])
 _BYTES_A_WORD, _MOST_SENT_BYTES = 6, 16 << 20
@@ -50,52 +47,57 @@ def with_edited_copies(
     `passages` are `aligned_pairs.WORD_PASSAGES`. Of every home: its `documents`, `texts`, `stems`, and `states` of sentences.
     """
     layout = flow.layout
-    sent = _turned(flow, passages, ranks, layout)
-    sent["giving"] = _giving(flow, spans, layout)
-    excerpts = _excerpts(flow, sent, spans, home, config, layout)
+    marked = states_of_words(flow, spans, home, layout)
+    sent = _turned(flow, passages, ranks, marked, layout)
+    excerpts = _excerpts(flow, sent, marked, home, config, layout)
     found = {"copies": sent.pop("copies"), **excerpts}
     del sent, excerpts
     pieces, asked = decide_copies(flow, found, config, layout)
     known = {name: home[name] for name in ("documents", "texts", "stems")}
     located = _kept_sides(flow, asked, known, config, layout)
-    return _joined(flow, spans, pieces, located, known, config, layout)
+    return _joined(flow, spans, pieces, located, marked, known, config, layout)
 
 
-def _turned(flow: Flow, passages: Sequence[PartedTable], ranks: PartedTable, layout: Layout) -> dict[str, PartedTable]:
+def _turned(
+    flow: Flow, passages: Sequence[PartedTable], ranks: PartedTable, marked: PartedTable, layout: Layout
+) -> dict[str, PartedTable]:
     """Return passages as `copies` at the home of the later document, and which words of the earlier one are `wanted` there.
 
-    With a reference, only what stays there counts, and only copies outside it.
+    Those of which nothing is left to cut, or whose other side is cut, are left out. With a reference, only what stays there
+    counts, and only copies outside it.
     """
 
     def rank_a(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["passages"]
         if table.num_rows == 0:
             return
-        rank = _ranks_of(tables["ranks"], table["a_document"].to_numpy())
-        table = table_of([*(table[name] for name in _SIDES), rank], _RANKED)
-        yield Sent("passages", table, layout.home(table["b_document"].to_numpy()))
+        sides = [table[name].to_numpy().astype(np.int64) for name in _SIDES]
+        n_cut, n_free = WordStates(tables["marked"]).counts(*sides[:3])
+        rank = _ranks_of(tables["ranks"], sides[0])
+        yield Sent("passages", table_of([*sides, rank, n_cut > 0, n_free > 0], _RANKED), layout.home(sides[3]))
 
     def turn(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["passages"]
         if table.num_rows == 0:
             return
-        a, a_start, a_end, b, b_start, b_end, a_rank = (table[name].to_numpy() for name in _RANKED.names)
+        a, a_start, a_end, b, b_start, b_end, a_rank, *a_state = (table[name].to_numpy() for name in _RANKED.names)
         b_rank = _ranks_of(tables["ranks"], b)
-        sides = np.stack([a, a_rank, a_start, a_end]), np.stack([b, b_rank, b_start, b_end])
+        n_cut, n_free = WordStates(tables["marked"]).counts(b, b_start, b_end)
+        sides = np.stack([a, a_rank, a_start, a_end, *a_state]), np.stack([b, b_rank, b_start, b_end, n_cut > 0, n_free > 0])
         a_first = (a_rank < b_rank) | ((a_rank == b_rank) & (a < b))
         copy, kept = np.where(a_first, sides[1], sides[0]), np.where(a_first, sides[0], sides[1])
-        wanted = a != b
+        wanted = (a != b) & (kept[4] == 0) & (copy[5] == 1)
         if layout.has_reference:
             wanted &= (copy[0] < layout.n_input) & (kept[0] >= layout.n_input)
-        copy, kept = copy[:, wanted], kept[:, wanted]
+        copy, kept = copy[:4, wanted], kept[:4, wanted]
         homes = layout.home(copy[0])
         yield Sent("copies", table_of([*copy, *kept, np.zeros(copy.shape[1], np.bool_)], COPIES), homes)
         asked = table_of([kept[0], kept[2], kept[3], homes], _WANTED)
         yield Sent("wanted", asked, layout.home(kept[0]))
 
-    inputs: Inputs = {"passages": passages, "ranks": ranks}
-    ranked = flow.reduce("copies-ranked", inputs, rank_a, {"passages": _RANKED})["passages"]
-    return flow.reduce("copies-turned", {"passages": ranked, "ranks": ranks}, turn, {"copies": COPIES, "wanted": _WANTED})
+    known = {"ranks": ranks, "marked": marked}
+    ranked = flow.reduce("copies-ranked", {"passages": passages, **known}, rank_a, {"passages": _RANKED})
+    return flow.reduce("copies-turned", {**ranked, **known}, turn, {"copies": COPIES, "wanted": _WANTED})
 
 
 def _ranks_of(ranks: pa.Table, documents: Numbers) -> Numbers:
@@ -105,20 +107,9 @@ def _ranks_of(ranks: pa.Table, documents: Numbers) -> Numbers:
     return of_documents
 
 
-def _giving(flow: Flow, spans: PartedTable, layout: Layout) -> PartedTable:
-    """Return where the kept copies of cut sentences are, at home."""
-
-    def send(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        columns = [tables["spans"][name].to_numpy() for name in ("matched", "matched_start", "matched_end")]
-        yield Sent("giving", table_of(columns, _GIVING), layout.home(columns[0]))
-
-    return flow.reduce("copies-giving", {"spans": spans}, send, {"giving": _GIVING})["giving"]
-
-
 def _excerpts(
-    flow: Flow, sent: Mapping[str, PartedTable], spans: PartedTable, home: Inputs,
-    config: Config, layout: Layout,
-) -> dict[str, PartedTable]:  # fmt: skip
+    flow: Flow, sent: Mapping[str, PartedTable], marked: PartedTable, home: Inputs, config: Config, layout: Layout
+) -> dict[str, PartedTable]:
     """Return the words of passages as `excerpts` where they are decided, and which partitions are `waiting` for a document."""
 
     def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -138,11 +129,7 @@ def _excerpts(
         wanted = np.unique(document)
         collection, _ = with_texts(tables, wanted, config, layout)
         words = words_of(collection, in_turn, whole=True)
-        states = np.zeros(len(collection.document), np.uint8)
-        states[_sentences_at(tables["giving"], wanted, collection)] = GIVES
-        states[_skipped(tables["states"], wanted, collection)] = 0
-        states[_sentences_at(tables["spans"], wanted, collection)] = CUT
-        of_word = np.repeat(states, np.diff(words.sentence_first))
+        of_word = WordStates(tables["marked"]).of_words(wanted, words.document_first)
         owner = place.astype(np.int64) * len(wanted) + np.searchsorted(wanted, document)
         owner, start, end = united_spans(owner, start.astype(np.int64), end.astype(np.int64))
         place, at = np.divmod(owner, len(wanted))
@@ -156,26 +143,8 @@ def _excerpts(
             columns_of = [wanted[at[part]], start[part], *lists]
             yield Sent("excerpts", table_of(columns_of, EXCERPTS), place[part])
 
-    inputs: Inputs = {**sent, "spans": spans, **home}
+    inputs: Inputs = {**sent, "marked": marked, **{name: home[name] for name in ("documents", "texts", "stems")}}
     return flow.reduce("copies-words", inputs, cut, {"excerpts": EXCERPTS, "waiting": WAITING})
-
-
-def _sentences_at(spans: pa.Table, documents: Numbers, collection: Collection) -> Numbers:
-    """Return the sentences of documents that begin in a span of characters."""
-    document, start, end = (spans[name].to_numpy() for name in ("document", "start", "end"))
-    known = np.isin(document, documents)
-    at = np.searchsorted(documents, document[known]) << 32
-    begins = collection.document.astype(np.int64) << 32 | collection.start_char
-    low, high = np.searchsorted(begins, at | start[known]), np.searchsorted(begins, at | end[known])
-    return ranges(low, high - low)
-
-
-def _skipped(states: pa.Table, documents: Numbers, collection: Collection) -> Numbers:
-    """Return the sentences of documents that are in no row: whatever is kept between others has no copy that was cut."""
-    document, sentence, state = (states[name].to_numpy() for name in STATES.names)
-    known = (state == SKIPPED) & np.isin(document, documents)
-    skipped: Numbers = collection.document_first[np.searchsorted(documents, document[known])] + sentence[known]
-    return skipped
 
 
 def _kept_sides(
@@ -199,8 +168,8 @@ def _kept_sides(
 
 
 def _joined(
-    flow: Flow, spans: PartedTable, pieces: Sequence[PartedTable], located: PartedTable,
-    known: Inputs, config: Config, layout: Layout,
+    flow: Flow, spans: PartedTable, pieces: Sequence[PartedTable], located: PartedTable, marked: PartedTable, known: Inputs,
+    config: Config, layout: Layout,
 ) -> PartedTable:  # fmt: skip
     """Return spans and located pieces together, in reading order, at home."""
 
@@ -211,11 +180,11 @@ def _joined(
         documents = np.union1d(removals.document, pieces["document"].to_numpy())
         if len(documents) == 0:
             return
-        n_left = _words_left(tables, documents, by_sentences, pieces, layout)
+        n_left = _words_left(tables, documents, pieces)
         more = _removals(pieces, located, tables, config, layout)
         yield Sent("spans", join_removals(removals, more, n_left).spans(SCORED_SPANS), home)
 
-    inputs: Inputs = {"spans": spans, "pieces": pieces, "located": located, **known}
+    inputs: Inputs = {"spans": spans, "pieces": pieces, "located": located, "marked": marked, **known}
     return flow.reduce("copies-cut", inputs, join, {"spans": SCORED_SPANS})["spans"]
 
 
@@ -223,18 +192,14 @@ def _by_place(table: pa.Table) -> pa.Table:
     return table.take(pa.array(np.lexsort((table["start"].to_numpy(), table["document"].to_numpy()))))
 
 
-def _words_left(
-    tables: Mapping[str, pa.Table], documents: Numbers, spans: pa.Table, pieces: pa.Table, layout: Layout
-) -> Numbers:
+def _words_left(tables: Mapping[str, pa.Table], documents: Numbers, pieces: pa.Table) -> Numbers:
     """Return how many words of each document are left."""
-    words = words_in(chosen(tables["stems"], documents))
-    collection = collection_of(chosen(tables["documents"], documents), layout)
-    cut = _sentences_at(spans, documents, collection)
-    n_cut = np.bincount(collection.document[cut], np.diff(words.sentence_first)[cut], len(documents)).astype(np.int64)
-    n_words = (pieces["end"].to_numpy() - pieces["start"].to_numpy()).astype(np.int64)
-    at = np.searchsorted(documents, pieces["document"].to_numpy())
-    n_cut += np.bincount(at, n_words, len(documents)).astype(np.int64)
-    left: Numbers = np.diff(words.document_first) - n_cut
+    n_words = lengths(chosen(tables["stems"].select(["document", "stems"]), documents), "stems")
+    nothing = np.zeros(len(documents), np.int64)
+    n_cut, _ = WordStates(tables["marked"]).counts(documents, nothing, n_words)
+    sizes = pieces["end"].to_numpy() - pieces["start"].to_numpy()
+    np.add.at(n_cut, np.searchsorted(documents, pieces["document"].to_numpy()), sizes)
+    left: Numbers = n_words - n_cut
     return left
 
 
