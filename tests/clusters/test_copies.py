@@ -213,6 +213,12 @@ def test_only_passages_are_aligned(level: str, tmp_path: Path) -> None:
         ibidem.dedup([{"id": "a", "text": "One."}], level=level, align=True)
 
 
+@pytest.mark.parametrize("level", ["document", "passage", "sentence"])
+def test_a_limit_for_edited_copies_needs_them(level: str) -> None:
+    with pytest.raises(UsageError, match="has no effect: edited copies are not removed"):
+        ibidem.dedup([{"id": "a", "text": "One."}], level=level, min_copy_similarity=0.8)
+
+
 def test_a_sentence_put_into_a_copied_passage_stays() -> None:
     chance = random.Random(7)
     shared, new = sentences(chance, 6), "My grandmother never forgave him for selling her beloved violin to strangers."
