@@ -163,3 +163,26 @@ def test_the_words_of_documents_are_hashed_under_the_seed_of_the_run(monkeypatch
     assert hashes[0] == hashes[1]
     assert len(hashes[0]) > 20
     assert not hashes[0] & hashes[2]
+
+
+@pytest.mark.parametrize("most_at_once", [0, 1 << 22])
+def test_documents_with_nothing_left_to_decide_do_not_keep_others_waiting(
+    most_at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What c shares with b begins in text that is cut from b, so nothing is cut from c; d waits for c, elsewhere."""
+    chance = random.Random(3)
+    story, more, others = sentences(chance, 6), sentences(chance, 6), [sentences(chance, 5) for _ in range(6)]
+    copy = edited(story, chance)
+    texts = [
+        [*story, *others[0]],
+        [*others[1], *copy, *more],
+        [*copy[-1:], *edited(more, chance), *others[2]],
+        others[3],
+        [*others[4], *edited(more, chance)],
+        others[5],
+    ]
+    records = [{"id": name, "text": joined(lines)} for name, lines in zip("abcdef", texts, strict=True)]
+    monkeypatch.setattr(copy_rounds, "MOST_AT_ONCE", most_at_once)
+    expected = removed_here(records, None)
+    assert {row["id"] for row in expected} == {"b", "e"}
+    assert removed_apart(records, None, 3, level="passage", align=True) == expected

@@ -72,7 +72,9 @@ def decide_copies(
         words = _PlacedWords(tables["excerpts"])
         words.cut(tables["news"])
         copies = _in_order(words.not_settled(tables["copies"]))
-        waits, is_open = _waiting(copies, tables["news"]["document"].to_numpy(), place, layout)
+        # What had copies here and has none left is decided, too: nothing of it is cut.
+        decided = np.union1d(tables["news"]["document"].to_numpy(), tables["copies"]["document"].to_numpy())
+        waits, is_open = _waiting(copies, decided, place, layout)
         ready, left = (copies.filter(pa.array(which)) for which in (~waits, waits))
         spans = np.concatenate([words.at(ready, side) for side in (_SIDE, _KEPT)], axis=1)
         pieces, words.states = cut_words(spans, words.words, words.states, limit)
@@ -93,7 +95,7 @@ def decide_copies(
         yield from (Sent(name, tables[name], 0) for name in _CARRIED if name != "waiting")
 
     given: dict[str, PartedTable] = {**found, "news": PartedTable("news", _NEWS)}
-    pieces, asked = [], []
+    pieces, asked, is_gathered = [], [], False
     for number in count(1):
         inputs: Inputs = {name: given[name] for name in _CARRIED}
         given = flow.reduce(f"copies-round-{number}", inputs, decide, _ROUND)
@@ -102,10 +104,11 @@ def decide_copies(
         n_left = int(flow.collect(given["left"])["n_words"].to_numpy().sum())
         if n_left == 0:
             return pieces, asked
+        assert not is_gathered, "a document waits for none of those that are decided"
         if n_left <= MOST_AT_ONCE:
             # All documents are in one place then, and none waits for another one elsewhere.
             inputs = {name: given[name] for name in _CARRIED}
-            given = flow.reduce(f"copies-left-{number}", inputs, gather, _CARRIED)
+            given, is_gathered = flow.reduce(f"copies-left-{number}", inputs, gather, _CARRIED), True
     raise AssertionError("rounds end when nothing is left")
 
 
@@ -185,12 +188,15 @@ def _in_order(copies: pa.Table) -> pa.Table:
 
 
 def _waiting(copies: pa.Table, decided: Numbers, place: int, layout: Layout) -> tuple[Truths, Truths]:
-    """Return which passages, in order, are of a document that still waits, and which of them it waits for."""
+    """Return which passages, in order, are of a document that still waits, and which of them it waits for.
+
+    `decided` are documents known to be decided, unless passages of them are here.
+    """
     document, kept = copies["document"].to_numpy(), copies["kept"].to_numpy()
     pending = np.unique(document)
     at = np.minimum(np.searchsorted(pending, kept), max(0, len(pending) - 1))
     is_pending = pending[at] == kept if len(pending) else np.empty(0, np.bool_)
-    is_decided = copies["is_decided"].to_numpy() | np.isin(kept, decided) | (~is_pending & (layout.home(kept) == place))
+    is_decided = ~is_pending & (np.isin(kept, decided) | (layout.home(kept) == place)) | copies["is_decided"].to_numpy()
     is_open, waits = ~is_decided, np.zeros(len(pending), np.bool_)
     mark_waiting(np.searchsorted(pending, document), np.where(is_pending, at, -1), is_open, waits)
     return waits[np.searchsorted(pending, document)], is_open
