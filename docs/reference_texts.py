@@ -117,7 +117,8 @@ TABLES = {
     "passages": (
         model.PASSAGES,
         "One row per passage that two documents share. Written by `find`, `compare --pairs` and `index query`. "
-        "With `--keep-text`, the columns `a_text` and `b_text` follow.",
+        "With `find --families`, the column `family` follows: the number of the [family](#families) that the passage belongs "
+        "to, empty if it belongs to none. With `--keep-text`, the columns `a_text` and `b_text` follow.",
     ),
     "repeats": (model.REPEATS, "One row per text that appears in more than `--max-places` places. Written by `find`."),
     "families": (
@@ -180,6 +181,8 @@ COLUMNS = {
         "n_documents": "documents they are in",
         "n_variants": "wordings of the family",
         "is_first": "true for the first place of the family: the earliest, without times the first by id",
+        "similarity": "share of words that this place and the first one have in common, whatever their order; 1 if the words "
+        "are the same",
     },
     "sentence_pairs": {
         "a_id": "id of the first document in reading order; with `--against`, of the document in the input",

@@ -25,8 +25,6 @@ from ibidem.index import watcher
 from ibidem.index.commits import Commits
 from ibidem.index.elements import n_frequent_words
 from ibidem.index.index import Index
-from ibidem.index.merge import merge_segments
-from ibidem.index.segment import Segment
 from ibidem.index.settings import segment_settings
 from ibidem.index.vocabulary import WordCounts
 from tests.index_twins import (
@@ -46,7 +44,18 @@ from tests.index_twins import records_of as named_records
 from tests.oracles import jaccard
 from tests.signatures import twins
 from tests.test_document_order import POOL
-from tests.test_index_stream import COLLECTIONS, FIXED, LIMITS, UNCAPPED, Passages, batch, found_in, queried, records_of, twice
+from tests.test_index_stream import (
+    COLLECTIONS,
+    FIXED,
+    LIMITS,
+    UNCAPPED,
+    answered_in_turn,
+    batch,
+    found_in,
+    queried,
+    records_of,
+    twice,
+)
 
 MADE = st.one_of(
     st.fixed_dictionaries(
@@ -96,24 +105,10 @@ def test_answers_one_by_one_are_those_of_find(
     records = records_of(collection)
     limits |= {**made, "max_places": UNCAPPED, "hash_seed": 0, "same_document": True}
     config = Config.of(**limits)
-    built, counts = segment_settings(config), counts_of(records, config)
+    counts = counts_of(records, config)
     expected = batch(records, **limits)
     chance.shuffle(records)
-    found: Passages = Counter()
-    segments: list[Segment] = []
-    at = 0
-    while at < len(records):
-        together = records[at : at + chance.choice([1, 1, 2, 3])]
-        arrivals = arrivals_of(together)
-        own = arrivals.segment(np.arange(at, at + len(together)), counts, built)
-        parts = [(segment, np.ones(segment.n_documents, np.bool_)) for segment in segments]
-        found += found_in(ask(arrivals, parts, own, counts, config).passages.to_pylist())
-        segments.append(own)
-        if chance.random() < 0.3:
-            kept = [np.ones(segment.n_documents, np.bool_) for segment in segments]
-            segments = [merge_segments(segments, kept, counts, built)]
-        at += len(together)
-    assert found == expected
+    assert answered_in_turn(records, config, counts, chance) == expected
 
 
 def answers_of(index: Index, records: Sequence[Record], **others: Any) -> list[Any]:

@@ -99,9 +99,18 @@ def test_answers_one_by_one_are_those_of_find(
     """Without a disk: documents come one by one or together, and segments are merged now and then."""
     records = records_of(collection)
     config = Config.of(**limits, max_places=UNCAPPED)
-    made, counts = segment_settings(config), WordCounts.empty()
     expected = batch(records, **limits, max_places=UNCAPPED)
     chance.shuffle(records)
+    assert answered_in_turn(records, config, WordCounts.empty(), chance, also_queried=True) == expected
+
+
+def answered_in_turn(
+    records: Sequence[Record], config: Config, counts: WordCounts, chance: random.Random, also_queried: bool = False
+) -> Passages:
+    """Return all passages that an index finds as documents arrive, one by one or a few together; segments are merged now and
+    then. With `also_queried`, some documents are only asked about before they are added.
+    """
+    made = segment_settings(config)
     found: Passages = Counter()
     segments: list[Segment] = []
     at = 0
@@ -110,7 +119,7 @@ def test_answers_one_by_one_are_those_of_find(
         arrivals = arrivals_of(together)
         own = arrivals.segment(np.arange(at, at + len(together)), counts, made)
         parts = [(segment, np.ones(segment.n_documents, np.bool_)) for segment in segments]
-        is_stream = len(together) > 1 or chance.random() < 0.5
+        is_stream = len(together) > 1 or not also_queried or chance.random() < 0.5
         result = ask(arrivals, parts, own if is_stream else None, counts, config)
         found += found_in(result.passages.to_pylist())
         segments.append(own)
@@ -118,7 +127,7 @@ def test_answers_one_by_one_are_those_of_find(
             kept = [np.ones(segment.n_documents, np.bool_) for segment in segments]
             segments = [merge_segments(segments, kept, counts, made)]
         at += len(together)
-    assert found == expected
+    return found
 
 
 @pytest.mark.parametrize("seed", range(40))

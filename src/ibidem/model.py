@@ -171,6 +171,9 @@ PASSAGES = pa.schema(
     ]
 )
 
+# A further column of passages if families are found: the number of the family, none for text that overlaps itself.
+FAMILY = pa.field("family", pa.int64())
+
 # Sentences of a new document (a) that also appear in a document of the index (b); sentences count from 0 in their documents.
 HITS = pa.schema(
     [
@@ -232,6 +235,7 @@ FAMILIES = pa.schema(
         pa.field("n_documents", pa.int64(), nullable=False),
         pa.field("n_variants", pa.int64(), nullable=False),
         pa.field("is_first", pa.bool_(), nullable=False),
+        pa.field("similarity", pa.float64(), nullable=False),
     ]
 )
 

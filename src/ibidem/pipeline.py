@@ -20,6 +20,7 @@ from ibidem.alignment import align_spans
 from ibidem.alignment.exchange.words import SentenceSender, WordSender
 from ibidem.alignment.places import aligned_table, locate, whole_documents, words_of
 from ibidem.alignment.stage import refine
+from ibidem.clusters.copies import FIXED_SEED
 from ibidem.clusters.removals import Clustered, Removals
 from ibidem.clusters.stage import (
     cluster_duplicates,
@@ -103,7 +104,7 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
         release_unused()
     if config.passages.families:
         with progress.stage("families"):
-            tables["families"] = find_families(flow, sentences, tables["passages"], config)
+            tables |= find_families(flow, sentences, tables["passages"], config)
     return tables
 
 
@@ -145,7 +146,7 @@ def cluster_documents(
 
 def dedup(run: Run[TableT], plan: SamplingPlan | None = None) -> CleaningResult[TableT, Any]:
     """Decide what is removed from the inputs: documents, passages or sentences that also appear in what is kept."""
-    check_level(run.config, isinstance(run, MemoryRun))
+    check_level(run.config)
     documents = run.read(fields_for_keeping(run.config), to_copy=True)
     known: Parts[Any]
     if run.config.cleaning.level == "document":
@@ -170,13 +171,16 @@ def remove_repeated(
 ) -> tuple[Parts[Collection], Parts[Removals]]:
     """Return the sentences of all documents, and which passages, or single sentences, are removed."""
     with progress.stage("sentences", n_unread_bytes(documents)):
-        then = [] if config.signatures.signature == "exact" else [TypeSender(config)]
+        senders = row_senders(config) if config.alignment.align else []
+        then: list[Sender[Any]] = list(senders) if config.signatures.signature == "exact" else [TypeSender(config)]
+        # Passages are found under a fixed seed, so that every run removes the same.
+        then += [WordSender(config, FIXED_SEED)] if config.alignment.align else []
         sentences = split(flow, documents, config, progress, then, to_cut=True)
         check_sentences(flow, sentences, progress, unique_ids=False)
         ranks = rank_documents(flow, sentences, config)
     with progress.stage("matches"):
         unlisted = replace(config, matches=replace(config.matches, postings=False))
-        classed = classify(flow, sentences, unlisted, progress)
+        classed = classify(flow, sentences, unlisted, progress, senders)
     with progress.stage("cuts"):
         return sentences, remove_passages(flow, sentences, classed, ranks, config, progress)
 

@@ -207,15 +207,16 @@ def test_with_a_reference_only_copies_from_it_are_cut() -> None:
     assert {row["id"]: row["text"] for row in inputs[1:]}.items() <= after.items()
 
 
-def test_in_partitions_it_is_refused_before_anything_is_read() -> None:
-    with pytest.raises(UsageError, match="needs the whole collection in memory"):
-        ibidem.dedup(collection()[0], level="passage", align=True, partitions=2)
-
-
 @pytest.mark.parametrize("level", ["document", "sentence"])
 def test_only_passages_are_aligned(level: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="removes no edited passages"):
         ibidem.dedup([{"id": "a", "text": "One."}], level=level, align=True)
+
+
+@pytest.mark.parametrize("level", ["document", "passage", "sentence"])
+def test_a_limit_for_edited_copies_needs_them(level: str) -> None:
+    with pytest.raises(UsageError, match="has no effect: edited copies are not removed"):
+        ibidem.dedup([{"id": "a", "text": "One."}], level=level, min_copy_similarity=0.8)
 
 
 def test_a_sentence_put_into_a_copied_passage_stays() -> None:

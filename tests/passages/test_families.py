@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from ibidem.columns.collection import NO_TIME
 from ibidem.config import Config
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
-from ibidem.model import FAMILIES
+from ibidem.model import FAMILIES, PASSAGES
+from ibidem.passages import wordings
+from ibidem.passages.exchange import wordings as wordings_exchange
 from ibidem.passages.families import Spans, families_of, ranks_of
 from ibidem.pipeline import find_tables, split_to_find
 from ibidem.results.summary import summarise
@@ -86,19 +89,27 @@ def test_families_do_not_depend_on_the_order_of_documents_and_passages() -> None
 # Whole runs: in memory, over partitions, on disk.
 
 
-def families_apart(inputs: Any, against: Any, n_partitions: int, batch_rows: int, seed: int, **chosen: Any) -> Rows:
-    """Return the rows of the table over partitions in memory."""
+def families_apart(
+    inputs: Any, against: Any, n_partitions: int, batch_rows: int, seed: int, **chosen: Any
+) -> tuple[Rows, Rows]:
+    """Return the rows of families, and of passages, over partitions in memory."""
     config = Config.of(**chosen).with_signature("words")
     batches, n_records, n_input = numbered_batches(inputs, against, config, batch_rows)
     layout = Layout(n_records, n_input, n_partitions, homes_per_region=(seed + n_partitions) % 3)
     flow, progress = MemoryFlow(n_partitions, seed, layout.n_regions, layout=layout), Progress()
     tables = find_tables(flow, split_to_find(flow, batches, config, progress), config, progress)
-    rows: Rows = flow.collect(tables["families"].table("families")).select(FAMILIES.names).to_pylist()
-    return rows
+    families = flow.collect(tables["families"].table("families")).select(FAMILIES.names)
+    passages = flow.collect(tables["passages"].table("passages")).select([*PASSAGES.names, "family"])
+    return families.to_pylist(), passages.to_pylist()
 
 
-def expected_rows(result: Any, records: Rows, reference: Rows) -> Rows:
-    """Return the rows that the twin gives for the passages of a result."""
+def similarity(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+    """Return the share of words that two wordings have in common."""
+    return 2.0 * sum((Counter(one) & Counter(other)).values()) / (len(one) + len(other))
+
+
+def expected_rows(result: Any, records: Rows, reference: Rows) -> tuple[Rows, list[int | None]]:
+    """Return the rows that the twin gives for the passages of a result, and the family of each passage."""
     every = [*records, *reference]
     ids, times = [record["id"] for record in every], [moment_of(record) for record in every]
     number = {name: n for n, name in enumerate(ids)}
@@ -107,7 +118,8 @@ def expected_rows(result: Any, records: Rows, reference: Rows) -> Rows:
         for row in rows_of(result.passages)
     ]
     rows = []
-    for family, places in enumerate(expected_families(found, times, ids)[0], 1):
+    families, of_passage = expected_families(found, times, ids)
+    for family, places in enumerate(families, 1):
         wordings = [tuple(words_in(every[d]["text"][start:end])) for d, start, end in places]
         variants = list(dict.fromkeys(wordings))
         for place, words in zip(places, wordings, strict=True):
@@ -124,9 +136,10 @@ def expected_rows(result: Any, records: Rows, reference: Rows) -> Rows:
                     "n_documents": len({one[0] for one in places}),
                     "n_variants": len(variants),
                     "is_first": place == places[0],
+                    "similarity": 1.0 if words == wordings[0] else similarity(wordings[0], words),
                 }
             )
-    return rows
+    return rows, [None if number is None else number + 1 for number in of_passage]
 
 
 def moment_of(record: dict[str, Any]) -> int | None:
@@ -157,10 +170,15 @@ def test_random_collections(data: Any) -> None:
         "families": True,
     }
     whole = ibidem.find(records, against=reference or None, **chosen)
-    rows = rows_of(whole.families)
-    assert rows == expected_rows(whole, records, reference)
+    rows, passages = rows_of(whole.families), rows_of(whole.passages)
+    assert (rows, [passage["family"] for passage in passages]) == expected_rows(whole, records, reference)
     partitions, batch_rows = data.draw(st.sampled_from([1, 2, 5])), data.draw(st.sampled_from([1, 3, 50]))
-    assert families_apart(records, reference or None, partitions, batch_rows, seed, **chosen) == rows
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wordings, "_MOST_CUT_CHARS", data.draw(st.sampled_from([20, 4 << 20])))
+        patch.setattr(wordings_exchange, "_MOST_SENT_CHARS", data.draw(st.sampled_from([20, 4 << 20])))
+        found = families_apart(records, reference or None, partitions, batch_rows, seed, **chosen)
+        assert found == (rows, passages)
+        assert rows_of(ibidem.find(records, against=reference or None, **chosen).families) == rows
     if not reference:
         turned = ibidem.find(records[::-1], **chosen)
         if unordered(turned) == unordered(whole):
@@ -185,6 +203,8 @@ def test_on_disk(signature: str, tmp_path: Path) -> None:
             with ibidem.find(path, **call, partitions=partitions, memory="60MB", workers=2) as stored:
                 assert stored.backing.storage == "disk"
                 check_same_table(stored.families, whole.families)
+                check_same_table(stored.passages, whole.passages)
+                check_same_table(stored.with_texts(), whole.with_texts())
                 assert stored.run()["counts"] == whole.run()["counts"]
                 for form in ("csv", "jsonl", "parquet"):
                     stored.write(tmp_path / f"disk-{partitions}-{form}", format=form)
@@ -215,6 +235,9 @@ def test_the_earliest_place_comes_first_and_wordings_are_numbered() -> None:
     ]
     found = ibidem.find(records, min_similarity=0.7, families=True)
     rows = rows_of(found.families)
+    assert [row["similarity"] for row in rows[:2]] == [1.0, 1.0]
+    assert 0.8 < rows[2]["similarity"] < 1.0
+    assert {row["family"] for row in rows_of(found.passages)} == {1}
     assert [(row["id"], row["time"], row["group"], row["variant"], row["is_first"]) for row in rows] == [
         ("wire", day(1), None, 1, True),
         ("paper", day(2), "North", 1, False),
@@ -265,4 +288,5 @@ def test_without_families() -> None:
     with pytest.raises(ibidem.UsageError, match="no table families"):
         _ = found.families
     assert "families" not in found.run()["counts"]
+    assert "family" not in found.passages.column_names
     assert ibidem.find([{"id": "a", "text": text(1)}], families=True).families.num_rows == 0

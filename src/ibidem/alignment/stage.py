@@ -11,7 +11,7 @@ from ibidem.alignment.places import aligned_table
 from ibidem.alignment.refinement import align_passages, pair_by_pair
 from ibidem.columns.collection import Collection
 from ibidem.config import Config, passage_limits
-from ibidem.execution.flow import AnyFlow, Flow, InMemory, Parts
+from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts
 from ibidem.execution.progress import Progress
 from ibidem.matches.core import Classed
 from ibidem.passages.stage import FoundPassages
@@ -46,20 +46,10 @@ def _exchange(
     config: Config,
     progress: Progress,
 ) -> None:
-    layout, n_documents = flow.layout, progress.counts["documents"]
+    layout = flow.layout
     stems = sentences.take_table("stems")
-    states = [classed.take_table("states"), find_closed(flow, classed.take_table("digests"), layout)]
-    common = find_common(flow, sentences.take_table("stem_counts"), n_documents, config)
-    marks = send_marks(flow, stems, states, found.take_table("sides"), common, n_documents, config, layout)
-    places = marks.pop("places")
-    meetings = meet(flow, marks, layout)
-    del marks
-    chosen = choose_pairs(flow, meetings, found.take_table("spans"), places, layout)
-    del meetings, places
-    words = fetch_words(flow, stems, chosen.pop("wanted"))
-    aligned = align_pairs(flow, chosen, words, config, layout)
-    del chosen, words
-    progress.count(aligned_places=int(flow.collect(aligned["counts"])["n_places"].to_numpy().sum()))
+    states = sentence_states(flow, classed)
+    aligned = align_in_buckets(flow, stems, states, sentences.take_table("stem_counts"), found, config, progress)
     documents, texts = sentences.table("documents"), sentences.table("texts")
     located = locate_sides(flow, aligned.pop("asked"), stems, states, documents, texts, config, layout)
     del stems, states
@@ -68,3 +58,30 @@ def _exchange(
     found.tables["passages"] = refined["passages"]
     found.tables["coverage"] = [*found.take_several("coverage"), refined["coverage"]]
     found.tables["edges"] = [*found.take_several("edges"), refined["edges"]]
+
+
+def sentence_states(flow: Flow, classed: Parts[Classed]) -> list[PartedTable]:
+    """Return the states of sentences (`words.STATES`), at the homes of their documents."""
+    return [classed.take_table("states"), find_closed(flow, classed.take_table("digests"), flow.layout)]
+
+
+def align_in_buckets(
+    flow: Flow, stems: PartedTable, states: list[PartedTable], stem_counts: PartedTable, found: Parts[FoundPassages],
+    config: Config, progress: Progress, to_cut: bool = False,
+) -> dict[str, PartedTable]:  # fmt: skip
+    """Return what `align_pairs` gives for all pairs of documents worth aligning; with `to_cut` also the `others`: passages of
+    pairs that are not. What was found is consumed.
+    """
+    layout, n_documents = flow.layout, progress.counts["documents"]
+    common = find_common(flow, stem_counts, n_documents, config)
+    marks = send_marks(flow, stems, states, found.take_table("sides"), common, n_documents, config, layout)
+    places = marks.pop("places")
+    meetings = meet(flow, marks, layout)
+    del marks
+    chosen = choose_pairs(flow, meetings, found.take_table("spans"), places, layout, to_cut)
+    del meetings, places
+    words = fetch_words(flow, stems, chosen.pop("wanted"))
+    others = {"others": chosen.pop("passages")} if to_cut else {}
+    aligned = align_pairs(flow, chosen, words, config, layout, to_cut)
+    progress.count(aligned_places=int(flow.collect(aligned["counts"])["n_places"].to_numpy().sum()))
+    return aligned | others

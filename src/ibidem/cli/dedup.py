@@ -22,7 +22,7 @@ from ibidem.cli.options import (
     verb_options,
 )
 from ibidem.cli.spark import run_on_spark
-from ibidem.config.settings import OUTPUT
+from ibidem.config.settings import OUTPUT, CleaningConfig
 from ibidem.execution.disk_limit import disk_budget
 
 
@@ -69,6 +69,9 @@ def dedup(
     config = resolve_settings(config_file, flags)
     if config.cleaning.level != "passage" and not flags.get("align"):  # of a configuration file that other verbs share
         config = replace(config, alignment=replace(config.alignment, align=False))
+        if flags.get("min_copy_similarity") is None:
+            usual = CleaningConfig().min_copy_similarity
+            config = replace(config, cleaning=replace(config.cleaning, min_copy_similarity=usual))
     if output is None and not dry_run:
         raise click.UsageError("name a folder for the cleaned copy with -o, or try it with --dry-run")
     if dry_run and config.engine.resume:

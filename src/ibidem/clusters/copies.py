@@ -35,7 +35,7 @@ from ibidem.matches import Cells
 from ibidem.passages import Meeting, find_in
 
 Numbers = NDArray[np.int64]
-_FIXED_SEED = 0
+FIXED_SEED = 0
 
 
 def with_copies(
@@ -45,7 +45,7 @@ def with_copies(
     """Return what is removed when edited copies are, too; `removals` are those of the sentences in `cuts`."""
     meeting = Meeting.of_all(collection, rows, cells, config)
     passages = find_in(meeting, passage_limits(config), run_tasks).passages
-    words = words_of(collection, run_tasks, _FIXED_SEED)
+    words = words_of(collection, run_tasks, FIXED_SEED)
     types = None if cells is None else cells.types
     outcome, found = align_words(passages, rows, types, words, meeting.pairing, config, run_tasks, progress)
     states = np.zeros(len(words.stem), np.uint8)
@@ -60,7 +60,9 @@ def with_copies(
     table = np.concatenate([nothing, pieces[:, 1:3], spans[pieces[:, 0], 2:], nothing], axis=1)
     similarity = pieces[:, 3] / np.maximum(pieces[:, 4], 1)
     located = locate(Aligned(table), words, collection)
-    return _joined(removals, located, similarity, _left_words(states, words), collection)
+    more = _removals(located, similarity, collection)
+    n_left = _left_words(states, words)
+    return join_removals(removals, more, n_left[np.union1d(removals.document, more.document)])
 
 
 def in_order(spans: Numbers, words: Words, position: Numbers, is_reference: NDArray[np.bool_]) -> Numbers:
@@ -112,36 +114,39 @@ def _left_words(states: NDArray[np.uint8], words: Words) -> Numbers:
     return left
 
 
-def _joined(
-    removals: Removals, pieces: AlignedPassages, similarity: NDArray[np.float64], n_left: Numbers, collection: Collection
-) -> Removals:
-    """Return both in reading order. A document without a word left is removed as a whole."""
-    document = pieces.documents[0].astype(np.int64)
-    more = Removals(
-        document, pieces.places[0], _ends_with_space(pieces, collection), pieces.documents[1].astype(np.int64),
-        pieces.places[2], pieces.places[3], np.maximum(pieces.sentences[1] - pieces.sentences[0], 1),
-        np.zeros(len(pieces), np.bool_), similarity,
+def _removals(pieces: AlignedPassages, similarity: NDArray[np.float64], collection: Collection) -> Removals:
+    """Return located pieces as stretches of their texts."""
+    documents = pieces.documents[0].astype(np.int64)
+    return Removals(
+        documents, pieces.places[0], ends_with_space(documents, pieces.places[0], pieces.places[1], collection),
+        pieces.documents[1].astype(np.int64), pieces.places[2], pieces.places[3],
+        np.maximum(pieces.sentences[1] - pieces.sentences[0], 1), np.zeros(len(pieces), np.bool_), similarity,
     )  # fmt: skip
+
+
+def join_removals(removals: Removals, more: Removals, n_left: Numbers) -> Removals:
+    """Return both in reading order. A document is removed as a whole if no words are left: `n_left` has their number for each
+    document that occurs, in order.
+    """
     names = [field.name for field in fields(Removals) if field.name != "cluster"]
     columns = {name: np.concatenate([getattr(removals, name), getattr(more, name)]) for name in names}
     order = np.lexsort((columns["start"], columns["document"]))
     columns = {name: column[order] for name, column in columns.items()}
-    columns["is_dropped"] |= n_left[columns["document"]] == 0
+    columns["is_dropped"] |= n_left[np.unique(columns["document"], return_inverse=True)[1]] == 0
     return Removals(**columns)
 
 
-def _ends_with_space(pieces: AlignedPassages, collection: Collection) -> Numbers:
-    """Return where pieces end with the space after them: what is left around them reads as before.
+def ends_with_space(documents: Numbers, starts: Numbers, ends: Numbers, collection: Collection) -> Numbers:
+    """Return where stretches of documents end with the space after them: what is left around them reads as before.
 
-    Where something is left of the line in which a piece begins, the line break after the piece stays.
+    Where something is left of the line in which a stretch begins, the line break after it stays.
     """
-    ends: Numbers = pieces.places[1].copy()
-    documents, text_of, text = pieces.documents[0], -1, ""
+    ends, text_of, text = ends.copy(), -1, ""
     for piece in np.argsort(documents, kind="stable").tolist():
         if documents[piece] != text_of:
             text_of = int(documents[piece])
             text = collection.text(text_of)
-        start, end = int(pieces.places[0, piece]), int(ends[piece])
+        start, end = int(starts[piece]), int(ends[piece])
         begins_line = start == 0 or text[start - 1] in "\n\r"
         while end < len(text) and text[end].isspace() and (begins_line or text[end] not in "\n\r"):
             end += 1

@@ -26,6 +26,8 @@ GONE = pa.schema([("document", pa.int64()), *REMOVED, *((name, pa.uint64()) for 
 # Removed stretches of text, as sent between partitions: columns of `Removals`.
 _NUMBERS = ("document", "start", "end", "matched", "matched_start", "matched_end", "n_sentences")
 SPANS = pa.schema([*((name, pa.int64()) for name in _NUMBERS), ("is_dropped", pa.bool_())])
+# The same with the similarity of edited copies; not a number for others.
+SCORED_SPANS = pa.schema([*SPANS, ("similarity", pa.float64())])
 READING_ORDER = [("document", "ascending"), ("start", "ascending")]
 _KINDS = pa.array(["passage", "document"])
 
@@ -67,13 +69,13 @@ class Removals:
 
     @classmethod
     def of_spans(cls, spans: pa.Table) -> Removals:
-        """Return stretches of texts, given as rows of `SPANS`."""
-        columns = {name: spans[name].to_numpy() for name in SPANS.names}
-        return cls(**columns, similarity=np.full(spans.num_rows, np.nan))
+        """Return stretches of texts, given as rows of `SPANS` or `SCORED_SPANS`."""
+        columns = {name: spans[name].to_numpy() for name in spans.column_names}
+        return cls(**{"similarity": np.full(spans.num_rows, np.nan), **columns})
 
-    def spans(self) -> pa.Table:
-        """Return the same as rows of `SPANS`."""
-        return table_of([getattr(self, name) for name in SPANS.names], SPANS)
+    def spans(self, schema: pa.Schema = SPANS) -> pa.Table:
+        """Return the same as rows of `SPANS` or `SCORED_SPANS`."""
+        return table_of([getattr(self, name) for name in schema.names], schema)
 
     def __len__(self) -> int:
         return len(self.document)

@@ -6,12 +6,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.alignment.stage import align_in_buckets, sentence_states
 from ibidem.clusters import cluster_found, expand, sentences_to_cut
 from ibidem.clusters.copies import with_copies
 from ibidem.clusters.document_table import documents_table
 from ibidem.clusters.exchange.clusters import cluster_documents
 from ibidem.clusters.exchange.cuts import cuts_flow
 from ibidem.clusters.exchange.document_table import sum_up
+from ibidem.clusters.exchange.edited_copies import with_edited_copies
 from ibidem.clusters.exchange.keep_rules import put_in_keys, rank_keys
 from ibidem.clusters.exchange.mirrors import find_mirrors
 from ibidem.clusters.exchange.removals import removed_documents, removed_passages
@@ -24,11 +26,11 @@ from ibidem.columns.components_exchange import number_components
 from ibidem.columns.keep_rules import check_groups, check_keeping, check_known, containers_first, is_direct, keep_order
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
-from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts
+from ibidem.execution.flow import AnyFlow, Flow, InMemory, Inputs, PartedTable, Parts
 from ibidem.execution.progress import Progress
 from ibidem.matches.core import Classed, classify_collection
 from ibidem.passages import Repeats
-from ibidem.passages.stage import FoundPassages
+from ibidem.passages.stage import FoundPassages, find_spans
 from ibidem.resemblance.stage import FoundDuplicates
 from ibidem.sentences.equal_digests import are_equal, settle_sentences
 
@@ -135,7 +137,11 @@ def remove_passages(
     """Decide which passages, or single sentences, are removed: those that also appear in text that is kept."""
     if not isinstance(flow, InMemory):
         del sentences.tables["documents"]  # those with classes remain
-        spans = cuts_flow(flow, classed.take_table("documents"), ranks.take_table("ranks"), flow.layout, config)
+        spans = cuts_flow(flow, classed.table("documents"), ranks.table("ranks"), flow.layout, config)
+        if config.alignment.align:
+            spans = _copies_too(flow, spans, sentences, classed, ranks, config, progress)
+        else:
+            del classed.tables["documents"], ranks.tables["ranks"]
         return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
     collection, (rows, cells, _), run_tasks = sentences.look(), classed.take(), flow.run_tasks
     cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
@@ -150,3 +156,18 @@ def remove_passages(
     if config.alignment.align:
         removals = with_copies(removals, cuts, collection, rows, cells, ranks.look(), config, run_tasks, progress)
     return Parts(removals)
+
+
+def _copies_too(
+    flow: Flow, spans: PartedTable, sentences: Parts[Collection], classed: Parts[Classed], ranks: Ranks, config: Config,
+    progress: Progress,
+) -> PartedTable:  # fmt: skip
+    """Return what is removed when edited copies are, too."""
+    found = find_spans(flow, classed, config)
+    stems, states = sentences.take_table("stems"), sentence_states(flow, classed)
+    counts = sentences.take_table("stem_counts")
+    aligned = align_in_buckets(flow, stems, states, counts, found, config, progress, to_cut=True)
+    passages = [aligned.pop("passages"), aligned.pop("others")]
+    texts, documents = sentences.take_table("texts"), classed.take_table("documents")
+    home: Inputs = {"documents": documents, "texts": texts, "stems": stems, "states": states}
+    return with_edited_copies(flow, spans, passages, home, ranks.take_table("ranks"), config)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import NO_TIME, Collection, Documents
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, DocumentsConfig
+from ibidem.config.settings import CleaningConfig
 from ibidem.config.surface import given, named
 from ibidem.errors import InputError, NoDocumentsError, NoValueError, UsageError
 from ibidem.execution.flow import AnyFlow, InMemory, Parts
@@ -55,15 +56,16 @@ def check_sides(n_input: int, n_reference: int, has_reference: bool) -> None:
         raise EmptySideError(is_reference=True)
 
 
-def check_level(config: Config, in_memory: bool) -> None:
-    """Raise if edited copies are to be removed, but not passages, or not in memory."""
+def check_level(config: Config) -> None:
+    """Raise if edited copies are to be removed, but not passages, or if a limit for them is given and they are not."""
+    limit = config.cleaning.min_copy_similarity
+    if not config.alignment.align and limit != CleaningConfig().min_copy_similarity:
+        name = named("min_copy_similarity")
+        step = f"Add {given('level', 'passage')} and {given('align', True)}, or leave out {name}."
+        raise UsageError(f"{given('min_copy_similarity', float(limit))} has no effect: edited copies are not removed", step)
     if config.alignment.align and config.cleaning.level != "passage":
         step = f"Add {given('level', 'passage')}, or leave out {given('align', True)}."
         raise UsageError(f"{given('level', config.cleaning.level)} removes no edited passages", step)
-    if config.alignment.align and not in_memory:
-        parts, memory = named("partitions"), named("memory")
-        step = f"Leave out {given('align', True)}, or use the local engine with more {memory} and without {parts}."
-        raise UsageError("removing edited copies needs the whole collection in memory", step)
 
 
 def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> None:

@@ -15,17 +15,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME, Collection
-from ibidem.columns.parted_tables import cut_texts, portions
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.texts import read_only
 from ibidem.execution.tasks import RunTasks, in_turn
-from ibidem.model import FAMILIES
+from ibidem.model import FAMILIES, FAMILY
 from ibidem.passages.kernels import families as kernels
-from ibidem.sentences import digest_tokens, tokenise_texts
+from ibidem.passages.wordings import PlaceTexts, digests_at, number_variants, similarity_to_first
 
 Numbers = NDArray[np.int64]
-Hashes = NDArray[np.uint64]
-_MOST_CUT_CHARS = 4 << 20  # of texts whose words are looked at together
 _LAST = np.iinfo(np.int64).max
 
 
@@ -175,38 +172,6 @@ def _n_documents(family: Numbers, document: Numbers) -> Numbers:
     return np.bincount(family[order][is_new]).astype(np.int64)
 
 
-def digests_at(
-    texts: pa.ChunkedArray, row: Numbers, start: Numbers, end: Numbers, hash_seed: int, run_tasks: RunTasks = in_turn
-) -> Hashes:
-    """Return the digest of the words at each place, characters [start, end) of the text in a row: the same for equal words."""
-    digests = np.empty(len(row), np.uint64)
-    order = np.argsort(row, kind="stable")
-
-    def digest(rows: tuple[int, int]) -> None:
-        some = order[slice(*rows)]
-        cuts = cut_texts(texts, row[some], start[some].tolist(), end[some].tolist())
-        digests[some] = digest_tokens(*tokenise_texts(pa.array(cuts, pa.large_string()), hash_seed))
-
-    for _ in run_tasks(digest, portions((end - start)[order] + 1, _MOST_CUT_CHARS)):
-        pass
-    return digests
-
-
-def number_variants(first: Numbers, digests: Hashes) -> tuple[Numbers, Numbers]:
-    """Return the variant at each place of each family, from 1 in the order of places, and how many variants a family has."""
-    family = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    order = np.lexsort((digests, family))  # stable: of equal ones, the first place comes first
-    is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = (np.diff(family[order]) != 0) | (digests[order][1:] != digests[order][:-1])
-    first_rows = order[is_new]
-    number = np.empty(len(first_rows), np.int64)
-    number[np.argsort(first_rows)] = np.arange(len(first_rows))  # by family, as rows are
-    n_variants = np.bincount(family[first_rows], minlength=len(first) - 1).astype(np.int64)
-    variant = np.empty(len(order), np.int64)
-    variant[order] = (number - starts_of(n_variants)[family[first_rows]] + 1)[np.cumsum(is_new) - 1]
-    return variant, n_variants
-
-
 def families_of(spans: Spans, times: Numbers, ids: Numbers) -> tuple[Places, Families, Numbers]:
     """Return the families of passages: the places they name, the families, and the family of every passage.
 
@@ -221,30 +186,40 @@ def families_of(spans: Spans, times: Numbers, ids: Numbers) -> tuple[Places, Fam
     return places, families, np.where(at_a == at_b, -1, np.where(family[0] < 0, family[1], family[0]))
 
 
-def family_table(passages: pa.Table, collection: Collection, run_tasks: RunTasks = in_turn) -> pa.Table:
-    """Return the families of all passages of a collection in the schema FAMILIES."""
+def family_table(passages: pa.Table, collection: Collection, run_tasks: RunTasks = in_turn) -> tuple[pa.Table, pa.Table]:
+    """Return the families of all passages of a collection in the schema FAMILIES, and the passages with their FAMILY."""
     a, b = (_codes(passages[f"{side}_id"]) for side in "ab")
     spans = Spans(a, b, *(passages[name].to_numpy() for name in Spans._fields[2:]))
-    places, families, _ = families_of(spans, collection.times, ranks_of(collection.ids))
+    places, families, of_passage = families_of(spans, collection.times, ranks_of(collection.ids))
     document, start, end = (column[families.places] for column in places[:3])
     texts = pa.chunked_array([batch.column("text") for batch in collection.batches], pa.large_string())
-    digests = digests_at(texts, document, start, end, collection.hash_seed, run_tasks)
+    placed = PlaceTexts(texts, document, start, end)
+    digests = digests_at(placed, collection.hash_seed, run_tasks)
     ids = pa.DictionaryArray.from_arrays(pa.array(document.astype(np.int32)), collection.ids)
     groups = collection.groups.take(pa.array(document))
-    return family_columns(families, ids, start, end, collection.times[document], groups, digests)
+    variants = number_variants(families.first, digests)
+    similarity = similarity_to_first(placed, families.first, variants[0], collection.hash_seed, run_tasks)
+    table = family_columns(families, ids, start, end, collection.times[document], groups, variants, similarity)
+    return table, with_family(passages, of_passage + 1)
+
+
+def with_family(passages: pa.Table, family: Numbers) -> pa.Table:
+    """Return passages with the numbers of their families, from 1; 0 for none."""
+    return passages.append_column(FAMILY, pa.array(family, mask=family == 0))
 
 
 def family_columns(
-    families: Families, ids: pa.Array, start: Numbers, end: Numbers, times: Numbers, groups: pa.Array, digests: Hashes
-) -> pa.Table:
+    families: Families, ids: pa.Array, start: Numbers, end: Numbers, times: Numbers, groups: pa.Array,
+    variants: tuple[Numbers, Numbers], similarity: NDArray[np.float64],
+) -> pa.Table:  # fmt: skip
     """Return the rows of families, whose places are given as columns, in the schema FAMILIES."""
     sizes = np.diff(families.first)
-    variant, n_variants = number_variants(families.first, digests)
+    variant, n_variants = variants
     is_first = np.zeros(len(start), np.bool_)
     is_first[families.first[:-1]] = True
     family = np.arange(1, len(sizes) + 1)
     of_family = [np.repeat(column, sizes) for column in (sizes, families.n_documents, n_variants)]
-    columns = [np.repeat(family, sizes), ids, start, end, moments(times), groups, variant, *of_family, is_first]
+    columns = [np.repeat(family, sizes), ids, start, end, moments(times), groups, variant, *of_family, is_first, similarity]
     arrays = [column if isinstance(column, pa.Array) else pa.array(column) for column in columns]
     return pa.Table.from_arrays(arrays, schema=FAMILIES)
 

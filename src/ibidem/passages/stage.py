@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
-from ibidem.execution.flow import AnyFlow, InMemory, Parts
+from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts
 from ibidem.matches.core import Classed
 from ibidem.passages import Meeting, PassageRows, Repeats, find_in
 from ibidem.passages.exchange import families as families_exchange
@@ -48,13 +49,25 @@ def find_passages(flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Cl
         found_here = find_in(meeting, limits, flow.run_tasks)
         types = None if cells is None else cells.types
         return Parts(FoundPassages(found_here.passages, found_here.repeats, rows, types, meeting.pairing))
+    return Parts(tables=_exchange(flow, classed, config, only_spans=False))
+
+
+def find_spans(flow: Flow, classed: Parts[Classed], config: Config) -> Parts[FoundPassages]:
+    """Find passages in partitions as alignment needs them, and nothing else about them: their `spans` and `sides`."""
+    found = _exchange(flow, classed, config, only_spans=True)
+    return Parts(tables={name: found[name] for name in ("spans", "sides")})
+
+
+def _exchange(
+    flow: Flow, classed: Parts[Classed], config: Config, only_spans: bool
+) -> dict[str, PartedTable | Sequence[PartedTable]]:
     met = meet(flow, classed.take_table("grams"), config, flow.layout)
     flags = [classed.take_table("flags"), met.pop("flags")]
     placed = place_documents(flow, classed.table("documents"), flags, met.pop("members"), config, flow.layout)
     del flags
-    found = find_pairs(flow, placed.pop("placed"), config, flow.layout)
+    found = find_pairs(flow, placed.pop("placed"), config, flow.layout, only_spans)
     edges = [classed.take_table("edges"), met["edges"], *([found.pop("edges")] if "edges" in found else [])]
-    return Parts(tables={**found, "edges": edges, "hot": placed["hot"]})
+    return {**found, "edges": edges, "hot": placed["hot"]}
 
 
 def find_repeats(
@@ -87,9 +100,15 @@ def repeat_table(
     return Parts(repeats_table(repeats.take(), found.look().rows, sentences.look()))
 
 
-def find_families(flow: AnyFlow, sentences: Parts[Collection], passages: Parts[pa.Table], config: Config) -> Parts[pa.Table]:
-    """Return the table of families: all places of each passage that appears in several places."""
+def find_families(
+    flow: AnyFlow, sentences: Parts[Collection], passages: Parts[pa.Table], config: Config
+) -> dict[str, Parts[pa.Table]]:
+    """Return the table of families, all places of each passage that appears in several places; and the passages with their
+    families.
+    """
     if isinstance(flow, InMemory):
-        return Parts(family_table(passages.look(), sentences.look(), flow.run_tasks))
-    texts = sentences.table("texts")
-    return Parts(tables={"families": families_exchange.find_in_partitions(flow, passages.table("passages"), texts, config)})
+        families, known = family_table(passages.take(), sentences.look(), flow.run_tasks)
+        return {"families": Parts(families), "passages": Parts(known)}
+    texts, found = sentences.table("texts"), passages.take_table("passages")
+    parted = families_exchange.find_in_partitions(flow, found, texts, config)
+    return {name: Parts(tables={name: table}) for name, table in zip(("families", "passages"), parted, strict=True)}

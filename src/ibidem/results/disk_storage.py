@@ -14,11 +14,10 @@ import pyarrow as pa
 
 from ibidem.execution.disk.run import DiskRun
 from ibidem.execution.flow import PartedTable
-from ibidem.model import PASSAGES
 from ibidem.results.disk_tables import CleanedTexts, DiskTable, DocumentTexts, order_repeats
 from ibidem.results.local_storage import LocalBacking, with_texts
 from ibidem.results.overview import removed_of
-from ibidem.results.storage import SCHEMAS, TEXT_FIELDS, DecidedTable, Sizes, Table, as_stream, closed_error
+from ibidem.results.storage import SCHEMAS, TEXT_FIELDS, DecidedTable, Sizes, Table, as_stream, closed_error, schema_of
 from ibidem.results.texts import with_texts as with_texts_flow
 
 
@@ -38,7 +37,7 @@ class DiskBacking(LocalBacking):
     def _ordered(self, name: str, table: PartedTable) -> DiskTable:
         """Return a table in the order of its rows; those of repeats have none yet."""
         if name != "repeats":
-            return DiskTable(table, SCHEMAS.get(name, table.schema))
+            return DiskTable(table, schema_of(name, table.schema))
         with self._run.progress.stage("tables"):
             return DiskTable(order_repeats(self._run.flow.store, table), SCHEMAS[name], sort_by="rank")
 
@@ -70,7 +69,7 @@ class DiskBacking(LocalBacking):
     def _with_texts(self) -> DiskTable:
         run = self._run
         parted = with_texts_flow(run.flow, self.table("passages").parted, run.documents, run.layout)
-        return DiskTable(parted, pa.schema([*PASSAGES, *TEXT_FIELDS]))
+        return DiskTable(parted, pa.schema([*self.table("passages").schema, *TEXT_FIELDS]))
 
     def cleaned_texts(self) -> Table | None:
         """Return the texts that were extracted from HTML, if any."""

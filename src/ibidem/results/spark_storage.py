@@ -21,12 +21,12 @@ from ibidem.execution.spark.files import check_spark_output, clear_spark_output,
 from ibidem.execution.spark.run import SparkRun
 from ibidem.execution.spark.session import SessionSettings, escaped, rename_parts, spark_errors
 from ibidem.formats.registry import JSONL
-from ibidem.model import PASSAGES, Skipped
+from ibidem.model import Skipped
 from ibidem.results.cleaned_records import clean_records, send_records
 from ibidem.results.local_storage import with_texts
 from ibidem.results.overview import longest_of
 from ibidem.results.spark_tables import CleanedTexts, OrderedRepeats, SparkTable, longest_in_parts
-from ibidem.results.storage import SCHEMAS, TEXT_FIELDS, Sizes, Table, closed_error
+from ibidem.results.storage import TEXT_FIELDS, Sizes, Table, closed_error, schema_of
 from ibidem.results.texts import with_texts as with_texts_flow
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class SparkBacking:
         self.run = run
         self.layout = run.flow.layout
         self._tables = {
-            name: (OrderedRepeats if name == "repeats" else SparkTable)(run, table, SCHEMAS.get(name, table.schema))
+            name: (OrderedRepeats if name == "repeats" else SparkTable)(run, table, schema_of(name, table.schema))
             for name, table in tables.items()
         }
         self._texts = texts
@@ -101,7 +101,7 @@ class SparkBacking:
         passages = self.table("passages").parted
         if count not in self._longest:
             self._longest[count] = longest_in_parts(self.run, passages, count)
-        return longest_of(SparkTable(self.run, self._longest[count], PASSAGES).stored_batches(), count)
+        return longest_of(SparkTable(self.run, self._longest[count], self.table("passages").schema).stored_batches(), count)
 
     def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield stored batches of passages with `a_text` and `b_text`; their documents are fetched together."""
@@ -129,7 +129,7 @@ class SparkBacking:
         run = self.run
         with spark_errors(), SessionSettings(run.spark):
             parted = with_texts_flow(run.flow, self.table("passages").parted, self._texts, self.layout)
-        return SparkTable(run, parted, pa.schema([*PASSAGES, *TEXT_FIELDS]))
+        return SparkTable(run, parted, pa.schema([*self.table("passages").schema, *TEXT_FIELDS]))
 
     def cleaned_texts(self) -> SparkTable | None:
         """Return the texts that were extracted from HTML, if any."""

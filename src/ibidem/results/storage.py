@@ -16,6 +16,7 @@ from ibidem.model import (
     DOCUMENTS,
     DUPLICATES,
     FAMILIES,
+    FAMILY,
     MIRRORS,
     PASSAGES,
     POSTINGS,
@@ -41,6 +42,14 @@ SCHEMAS = {
     "mirrors": MIRRORS,
     "removed": REMOVED,
 }
+
+
+def schema_of(name: str, stored: pa.Schema) -> pa.Schema:
+    """Return the columns of a table that users see, given those that are stored."""
+    schema = SCHEMAS.get(name, stored)
+    return pa.schema([*schema, FAMILY]) if name == "passages" and FAMILY.name in stored.names else schema
+
+
 TEXT_FIELDS = (pa.field("a_text", pa.large_string()), pa.field("b_text", pa.large_string()))
 
 

@@ -10,16 +10,16 @@ import pyarrow as pa
 from ibidem.columns.parted_tables import cut_texts, in_order, table_of
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
-from ibidem.passages.exchange.pairs import FOUND
+from ibidem.results.storage import TEXT_FIELDS
 
-_WITH_TEXTS = pa.schema([*FOUND, ("a_text", pa.large_string()), ("b_text", pa.large_string())])
 # `place` is twice the number of the passage, and one more for side b.
 _SPANS = pa.schema([*((name, pa.int64()) for name in ("place", "document", "start", "end")), ASKER])
 _TEXTS = pa.schema([("place", pa.int64()), ("text", pa.large_string())])
 
 
 def with_texts(flow: Flow, passages: PartedTable, texts: PartedTable, layout: Layout) -> PartedTable:
-    """Return the passages, `pairing.FOUND`, with the texts of both sides, `a_text` and `b_text`, in their order."""
+    """Return the passages, `pairs.FOUND`, with the texts of both sides, `a_text` and `b_text`, in their order."""
+    schema = pa.schema([*passages.schema, *TEXT_FIELDS])
 
     def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["passages"]
@@ -39,8 +39,8 @@ def with_texts(flow: Flow, passages: PartedTable, texts: PartedTable, layout: La
             np.argsort(tables[table][column].to_numpy()) for table, column in (("passages", "number"), ("cuts", "place"))
         )
         texts = [tables["cuts"]["text"].take(pa.array(by_place[side::2])) for side in (0, 1)]
-        yield Sent("passages", table_of([*tables["passages"].take(pa.array(order)).columns, *texts], _WITH_TEXTS), partition)
+        yield Sent("passages", table_of([*tables["passages"].take(pa.array(order)).columns, *texts], schema), partition)
 
     asked = flow.reduce("passages-spans", {"passages": passages}, ask, {"asked": _SPANS})["asked"]
     cuts = lookup(flow, "passages-cut", asked, {"texts": texts}, cut, _TEXTS)
-    return flow.reduce("passages-texts", {"passages": passages, "cuts": cuts}, join, {"passages": _WITH_TEXTS})["passages"]
+    return flow.reduce("passages-texts", {"passages": passages, "cuts": cuts}, join, {"passages": schema})["passages"]

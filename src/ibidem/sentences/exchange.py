@@ -54,9 +54,9 @@ def split_documents(
 ) -> dict[str, PartedTable]:
     """Return the documents split into sentences (`documents`), their `counts`, and the tables of the senders.
 
-    For passages, also their `texts` and `ids`; with `to_cut`, where they come from (`named`) instead. Stored documents at home
-    serve as their texts. Digests and checks use secrets drawn here and known nowhere else: a stage runs once, and later ones
-    only test for equality.
+    For passages, also their `texts` and `ids`; with `to_cut`, where they come from (`named`) instead, and the `texts` only if
+    words are aligned. Stored documents at home serve as their texts. Digests and checks use secrets drawn here and known
+    nowhere else: a stage runs once, and later ones only test for equality.
     """
     layout = flow.layout
     is_stored = isinstance(source, PartedTable)
@@ -65,7 +65,9 @@ def split_documents(
     key = CheckKey.drawn() if to_cut or not exact else None
     key_of_texts = text_key(config.sentences.hash_seed)
     outputs = {"documents": CHECKED if not exact else EQUAL if to_cut else SPLIT, "counts": COUNTS}
-    outputs |= {"named": NAMED} if to_cut else {"ids": IDS} if is_stored else {"texts": TEXTS, "ids": IDS}
+    to_read = not to_cut or config.alignment.align
+    outputs |= {"named": NAMED} if to_cut else {"ids": IDS}
+    outputs |= {"texts": TEXTS} if to_read and not is_stored else {}
     for sender in then:
         outputs |= sender.gives
 
@@ -83,15 +85,15 @@ def split_documents(
                 checks = key_of_texts.of_texts(batch.column("text")).T
                 yield Sent("named", table_of([*columns, collection.n_chars, *checks], NAMED), home)
             else:
-                if not is_stored:
-                    columns = [batch.column(name) for name in TEXTS.names]
-                    yield Sent("texts", table_of(columns, TEXTS), home)
                 yield emit_ids(batch, documents, layout)
+            if "texts" in outputs:
+                columns = [batch.column(name) for name in TEXTS.names]
+                yield Sent("texts", table_of(columns, TEXTS), home)
             for sender in then:
                 yield from sender(SplitBatch(documents, batch, collection), layout)
 
     given = flow.map("sentences", source, split, outputs)
-    return given | {"texts": source} if is_stored and not to_cut else given
+    return given | {"texts": source} if is_stored and to_read else given
 
 
 def _counts(collection: Collection, documents: Numbers, layout: Layout) -> pa.Table:

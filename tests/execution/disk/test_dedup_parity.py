@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ibidem
 from tests.cluster_twins import limits, records, word_lists
 from tests.execution.disk.sameness import check_same_dedup, examples, ways, written
-from tests.execution.random_collections import odd_records, random_records
+from tests.execution.random_collections import edited_records, odd_records, random_records
 from tests.test_dedup import write_news
 
 KEEP = ["first", "longest", "earliest", "group:max", "group:min"]
@@ -43,6 +43,19 @@ def test_parts_of_random_collections(level: str, signature: str, data: Any, way:
     }
     with written(items, reference) as (inputs, against):
         check_same_dedup(inputs, against, way=way, **call)
+
+
+@pytest.mark.parametrize("signature", ["exact", "words"])
+@examples(5)
+@given(data=st.data(), way=ways)
+def test_edited_copies(signature: str, data: Any, way: dict[str, Any]) -> None:
+    seed = data.draw(st.integers(0, 10**6))
+    items = edited_records(seed, data.draw(st.integers(2, 14)))
+    items[0] |= {"time": "2020-01-05", "group": "x"}
+    reference = edited_records(seed, 5, data.draw(st.sampled_from("de"))) if data.draw(st.booleans()) else None
+    chosen = {"signature": signature, "keep": data.draw(st.sampled_from(KEEP)), "min_aligned_words": 12}
+    with written(items, reference) as (inputs, against):
+        check_same_dedup(inputs, against, way=way, level="passage", align=True, **chosen)
 
 
 @examples(15)

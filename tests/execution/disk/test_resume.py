@@ -26,6 +26,7 @@ VERBS = {
     "cluster spots": ("cluster", "--format", "jsonl", "--method", "spotsigs", "--shingle-size", "2", "--min-similarity", "0.4"),
     "dedup documents": ("dedup", "--shingle-size", "2", "--min-similarity", "0.4"),
     "dedup passages": ("dedup", "--level", "passage"),
+    "dedup aligned": ("dedup", "--level", "passage", "--align", "--min-aligned-words", "8"),
 }  # fmt: skip
 PARTS = ("--partitions", "3", "--workers", "2")
 

@@ -75,6 +75,19 @@ def test_find_with_alignment(spark: Any, tmp_path: Path, chosen: dict[str, Any])
     assert written(tmp_path / "out") == expected
 
 
+def test_dedup_with_alignment(spark: Any, tmp_path: Path) -> None:
+    records = [record for seed in range(5) for record in edited_records(seed, 10, f"{seed}-")]
+    path = write_lines(tmp_path / "edited.jsonl", records)
+    chosen: dict[str, Any] = {"level": "passage", "align": True, "keep": "longest", "min_aligned_words": 12}
+    local = ibidem.dedup(path, **chosen)
+    expected = rows_of(local.removed)
+    assert sum(row["similarity"] is not None for row in expected) > 50
+    with ibidem.dedup(path, engine=ibidem.SparkEngine(spark, partitions=3), **chosen) as result:
+        assert sorted(frame_rows(result.removed), key=str) == sorted(expected, key=str)
+        left = sorted(json.loads(row["value"])["text"] for row in frame_rows(result.remaining()))
+    assert left == sorted(document.text for document in local.remaining())
+
+
 def test_find_in_texts(spark: Any) -> None:
     texts = [text(1, 2, 3), f"{text(7)} {text(1, 2, 3)}"]
     with ibidem.find(texts, engine=ibidem.SparkEngine(spark, partitions=2)) as result:
@@ -374,4 +387,7 @@ def test_families(spark: Any, tmp_path: Path) -> None:
         assert {tuple(row) for row in found.families.collect()} == {tuple(row.values()) for row in whole.families.to_pylist()}
         assert found.run()["counts"] == whole.run()["counts"]
         found.write(tmp_path / "out")
+        assert found.backing.passages_with_texts().read().to_pylist() == whole.with_texts().to_pylist()
+        assert {row["family"] for row in frame_rows(found.passages)} == set(whole.passages["family"].to_pylist())
     assert written_rows(tmp_path / "out", "families") == whole.families.to_pylist()
+    assert written_rows(tmp_path / "out", "passages") == rows_of(whole.passages)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -51,16 +52,25 @@ ASKED = pa.schema(
     ]
 )
 COUNTS = pa.schema([("n_places", pa.int64())])
+# Passages by their words, within their documents, at the home of a.
+WORD_PASSAGES = pa.schema(
+    [
+        *((f"{side}_document", pa.int64()) for side in "ab"),
+        *((f"{side}_{end}", pa.int32()) for side in "ab" for end in ("start", "end")),
+    ]
+)
+_WORD_COLUMNS = ["a_document", "b_document", *(f"{side}_{end}_word" for side in "ab" for end in ("start", "end"))]
 _KEY_BITS = 32
 _MOST_SENT_BYTES = 16 << 20
 
 
 def choose_pairs(
-    flow: Flow, meetings: PartedTable, spans: PartedTable, places: PartedTable, layout: Layout
+    flow: Flow, meetings: PartedTable, spans: PartedTable, places: PartedTable, layout: Layout, to_cut: bool = False
 ) -> dict[str, PartedTable]:
     """Return what is known of pairs worth aligning (`meetings` and `spans`), and where the words of documents are `wanted`.
 
-    These are pairs in which enough bonds meet close together, or another mark, or the words next to a passage are equal.
+    These are pairs in which enough bonds meet close together, or another mark, or the words next to a passage are equal. With
+    `to_cut`, there are also the `passages` of all other pairs.
     """
 
     def choose(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -72,15 +82,20 @@ def choose_pairs(
         chosen = [met_pairs[~is_bond], span_pairs[_may_extend(tables["places"], spans)]]
         chosen.append(_pairs_of_bonds(met, met_pairs, is_bond, len(documents)))
         pairs = np.unique(np.concatenate(chosen))
+        is_chosen = np.isin(span_pairs, pairs)
+        if to_cut:
+            rest = spans.filter(pa.array(~is_chosen))
+            yield _sent_passages([rest[name] for name in _WORD_COLUMNS], layout)
         if len(pairs) == 0:
             return
         yield Sent("meetings", met.filter(pa.array(np.isin(met_pairs, pairs))), bucket)
-        spans = spans.filter(pa.array(np.isin(span_pairs, pairs)))
+        spans = spans.filter(pa.array(is_chosen))
         yield Sent("spans", spans.select(WORD_SPANS.names), bucket)
         wanted = documents[np.unique(np.concatenate(_sides_of(pairs)))]
         yield Sent("wanted", table_of([wanted, np.full(len(wanted), bucket)], WANTED), layout.home(wanted))
 
     outputs = {"meetings": meetings.schema, "spans": WORD_SPANS, "wanted": WANTED}
+    outputs |= {"passages": WORD_PASSAGES} if to_cut else {}
     return flow.reduce("pairs-chosen", {"meetings": meetings, "spans": spans, "places": places}, choose, outputs)
 
 
@@ -102,9 +117,12 @@ def fetch_words(flow: Flow, stems: PartedTable, wanted: PartedTable) -> PartedTa
 
 
 def align_pairs(
-    flow: Flow, chosen: Mapping[str, PartedTable], words: PartedTable, config: Config, layout: Layout
+    flow: Flow, chosen: Mapping[str, PartedTable], words: PartedTable, config: Config, layout: Layout, to_cut: bool = False
 ) -> dict[str, PartedTable]:
-    """Return the `outcomes` of alignment, what is `asked` to locate them, and `counts` of the places that were aligned."""
+    """Return the `outcomes` of alignment, what is `asked` to locate them, and `counts` of the places that were aligned.
+
+    With `to_cut`, all `passages` of these pairs by their words, instead of `outcomes` and what is `asked`.
+    """
     min_words = config.alignment.min_aligned_words
 
     def align(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -130,9 +148,15 @@ def align_pairs(
         yield Sent("counts", table_of([[outcome.n_places]], COUNTS), 0)
         aligned = outcome.aligned
         of_aligned = documents_of(aligned.spans, first)
+        in_document = aligned.spans - np.repeat(first[of_aligned], 2, axis=1)
+        if to_cut:
+            stays = spans.filter(pa.array(outcome.stays))
+            remaining = np.stack([stays[name].to_numpy() for name in _WORD_COLUMNS], axis=1)
+            by_words = np.concatenate([documents[of_aligned], in_document], axis=1)
+            yield _sent_passages(list(np.concatenate([by_words, remaining]).T), layout)
+            return
         changed = np.union1d(pair_numbers(of_aligned), pairs[~outcome.stays])
         concerned = np.flatnonzero(np.isin(pairs, changed))
-        in_document = aligned.spans - np.repeat(first[of_aligned], 2, axis=1)
         names = [f"{side}_{end}" for side in "ab" for end in ("first", "end")]
         sentences = np.stack([spans[name].to_numpy() for name in names], axis=1)[concerned].astype(np.int64)
         decided = np.concatenate([np.full(len(aligned), ALIGNED), np.where(outcome.stays[concerned], KEPT, DROPPED)])
@@ -149,7 +173,13 @@ def align_pairs(
         yield from _sent_asked(outcomes, homes, layout)
 
     inputs: Inputs = {"meetings": chosen["meetings"], "spans": chosen["spans"], "words": words}
-    return flow.reduce("aligned", inputs, align, {"outcomes": OUTCOMES, "asked": ASKED, "counts": COUNTS})
+    outputs = {"passages": WORD_PASSAGES} if to_cut else {"outcomes": OUTCOMES, "asked": ASKED}
+    return flow.reduce("aligned", inputs, align, {**outputs, "counts": COUNTS})
+
+
+def _sent_passages(columns: Sequence[Any], layout: Layout) -> Sent:
+    table = table_of(columns, WORD_PASSAGES)
+    return Sent("passages", table, layout.home(table["a_document"].to_numpy()))
 
 
 def _sent_asked(outcomes: pa.Table, homes: Numbers, layout: Layout) -> Iterator[Sent]:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.alignment import Words
 from ibidem.alignment.exchange.aligned_pairs import ASKED
 from ibidem.alignment.exchange.words import SKIPPED, STATES, words_in
 from ibidem.alignment.places import locate_side
@@ -49,9 +50,7 @@ def locate_sides(
         if asked.num_rows == 0:
             return
         wanted = np.unique(asked["document"].to_numpy())
-        known = {name: _chosen(tables[name], wanted) for name in ("stems", "documents", "texts")}
-        collection = _collection(known, config, layout)
-        words = words_in(known["stems"])
+        collection, words = with_texts(tables, wanted, config, layout)
         key, is_b, is_aligned, document, start, end, asker = (asked[name].to_numpy() for name in ASKED.names)
         at = np.searchsorted(wanted, document)
         first = collection.document_first[at]
@@ -76,7 +75,13 @@ def locate_sides(
     return flow.reduce("located", inputs, locate, {"located": LOCATED})["located"]
 
 
-def _chosen(table: pa.Table, wanted: Numbers) -> pa.Table:
+def with_texts(tables: Mapping[str, pa.Table], wanted: Numbers, config: Config, layout: Layout) -> tuple[Collection, Words]:
+    """Return some `documents` of a home, in order, with their `texts`, sentences and bytes; and their words, by `stems`."""
+    known = {name: chosen(tables[name], wanted) for name in ("stems", "documents", "texts")}
+    return _collection(known, config, layout), words_in(known["stems"])
+
+
+def chosen(table: pa.Table, wanted: Numbers) -> pa.Table:
     """Return the rows of documents, in order."""
     return in_order(table.filter(pa.array(np.isin(table["document"].to_numpy(), wanted))))
 

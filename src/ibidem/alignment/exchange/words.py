@@ -7,7 +7,7 @@ counted where equal ones meet, and what is out of the ordinary is returned.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -54,9 +54,13 @@ _COUNTED = -1
 
 @dataclass(frozen=True)
 class WordSender:
-    """Sends the words of documents home while their texts are there, and how often stems occur to where they are counted."""
+    """Sends the words of documents home while their texts are there, and how often stems occur to where they are counted.
+
+    Stems are hashed with the seed of the run, or another one.
+    """
 
     config: Config
+    hash_seed: int | None = None
 
     @property
     def gives(self) -> Mapping[str, pa.Schema]:
@@ -65,8 +69,8 @@ class WordSender:
 
     def __call__(self, part: SplitBatch, layout: Layout) -> Iterator[Sent]:
         """Yield what a batch has."""
-        collection = replace(part.collection, hash_seed=self.config.sentences.hash_seed)
-        words = words_of(collection, in_turn)
+        collection = part.collection
+        words = words_of(collection, in_turn, self.config.sentences.hash_seed if self.hash_seed is None else self.hash_seed)
         n_words, n_sentences = np.diff(words.document_first), np.diff(collection.document_first)
         in_document = words.sentence_first[:-1] - words.document_first[collection.document]
         groups = collection.groups

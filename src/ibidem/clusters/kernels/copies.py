@@ -1,4 +1,4 @@
-"""The kernel that decides, passage by passage, which words of edited copies are cut."""
+"""Kernels that decide, passage by passage, which words of edited copies are cut."""
 
 from __future__ import annotations
 
@@ -114,3 +114,18 @@ def cut_copies(spans, words, bounds, limit, states, table, pieces):
                 pieces[PIECE * last + 4] += n_different
             start = end
     return n
+
+
+@outer_kernel
+def mark_waiting(documents, kept, is_open, waits):
+    """Mark the documents that wait for another one which is decided elsewhere, or waits itself.
+
+    Passages are in the order of their `documents`; `kept` is the earlier document, -1 if it is elsewhere. `is_open` says
+    whether it is undecided, and afterwards whether it still is: whatever does not wait is decided in this round.
+    """
+    for i in range(len(documents)):
+        if is_open[i]:
+            if kept[i] >= 0 and not waits[kept[i]]:
+                is_open[i] = False
+            else:
+                waits[documents[i]] = True

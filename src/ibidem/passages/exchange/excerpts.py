@@ -13,7 +13,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.parted_tables import OF_SENTENCE, PlacedDocuments, in_order, placed_documents, portions, table_of
+from ibidem.columns.parted_tables import (
+    EQUAL,
+    OF_SENTENCE,
+    SPLIT,
+    PlacedDocuments,
+    in_order,
+    placed_documents,
+    portions,
+    table_of,
+)
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of, take_ranges
 from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
@@ -49,11 +58,13 @@ def place_documents(
     flow: Flow, documents: PartedTable, flags: Sequence[PartedTable], members: PartedTable, config: Config, layout: Layout
 ) -> dict[str, PartedTable]:
     """Return `placed`: excerpts of documents where they meet others, and `hot`: the places of hot grams, at home."""
-    schema = excerpt_schema(documents.schema)
+    is_checked = documents.schema.equals(EQUAL)
+    schema = excerpt_schema(SPLIT if is_checked else documents.schema)
     limits = passage_limits(config)
 
     def place(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        table = in_order(tables["documents"])
+        table = _unchecked(tables["documents"]) if is_checked else tables["documents"]
+        table = in_order(table)
         placed = placed_documents(table, config, layout)
         flags = np.zeros(len(placed.rows.classes), np.uint8)
         document, row = tables["flags"]["document"].to_numpy(), tables["flags"]["row"].to_numpy()
@@ -69,6 +80,12 @@ def place_documents(
 
     inputs: Inputs = {"documents": documents, "flags": flags, "members": members}
     return flow.reduce("places", inputs, place, {"placed": schema, "hot": HOT})
+
+
+def _unchecked(documents: pa.Table) -> pa.Table:
+    """Return documents in the schema SPLIT: where equal sentences match, their classes serve as digests."""
+    named = ["digest" if name == "classes" else name for name in documents.column_names]
+    return documents.rename_columns(named).select(SPLIT.names)
 
 
 def _sent_hot(hot: HotPlaces, placed: PlacedDocuments, layout: Layout) -> Sent:

@@ -15,13 +15,16 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import times_of
 from ibidem.columns.components_exchange import EDGES, connect, home_of_nodes
+from ibidem.columns.distinct import find
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.parted_tables import in_order, table_of
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.config import Config
-from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent
-from ibidem.model import FAMILIES
-from ibidem.passages.families import Links, Places, digests_at, family_columns, find_families, places_of, ranks_of
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
+from ibidem.model import FAMILIES, FAMILY
+from ibidem.passages.exchange.wordings import FIRST_PLACES, OTHER_WORDINGS, compare_wordings, sent_wordings
+from ibidem.passages.families import Links, Places, family_columns, find_families, places_of, ranks_of, with_family
+from ibidem.passages.wordings import PlaceTexts, digests_at, number_variants
 
 _INTS = ("document", "start", "end")
 # `span` is twice the number of the passage, and one more for side b.
@@ -54,22 +57,42 @@ _ROWS = pa.schema(
 # The rows of families as they are found: by a partition, in its order; the document, and the length of the first place.
 _FOUND = pa.schema([*((name, pa.int64()) for name in ("found_at", "row", "document", "n_chars")), *_ROWS])
 _COUNTS = pa.schema([("size", pa.int64()), ("n_families", pa.int64()), ("n_rows", pa.int64())])
+# Places and their families: as they are numbered where they were found, or by their final numbers.
+_MEMBERS = pa.schema([("place", pa.uint64()), ("family", pa.int64())])
+_NUMBERS = pa.schema([("family", pa.int64()), ("number", pa.int64())])
+_ASKED = pa.schema([("place", pa.uint64()), ASKER])
+_NONE = np.iinfo(np.int64).max  # larger than the number of any family
 _EXACT_CHARS = 8  # lengths are counted in so many bits
 
 
-def find_in_partitions(flow: Flow, passages: PartedTable, texts: PartedTable, config: Config) -> PartedTable:
-    """Return the families of all passages, in their order over the partitions."""
+def find_in_partitions(
+    flow: Flow, passages: PartedTable, texts: PartedTable, config: Config
+) -> tuple[PartedTable, PartedTable]:
+    """Return the families of all passages, in their order over the partitions, and the passages with their families."""
+    schema = pa.schema([*passages.schema, FAMILY])
     if flow.count(passages) == 0:
-        return PartedTable("families", _ROWS)
-    met = _meet(flow, passages, _name_places(flow, passages, texts, config))
+        return PartedTable("families", _ROWS), PartedTable("passages", schema)
+    given = _name_places(flow, passages, texts, config)
+    named = given["named"]
+    met = _meet(flow, passages, given)
+    asked = met.pop("asked")
+    layout = flow.layout
 
     def find(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        found = _families(partition, tables["places"], tables["links"])
+        found, members = _families(partition, tables["places"], tables["links"])
         yield Sent("found", found, partition)
+        yield Sent("members", members, partition)
         yield Sent("counts", _counted(found), 0)
+        yield from sent_wordings(found, layout)
 
-    found = flow.reduce("families", met, find, {"found": _FOUND, "counts": _COUNTS})
-    return _numbered(flow, found["found"], flow.collect(found["counts"]))
+    outputs = {"found": _FOUND, "members": _MEMBERS, "counts": _COUNTS}
+    outputs |= {"first_places": FIRST_PLACES, "other_wordings": OTHER_WORDINGS}
+    found = flow.reduce("families", met, find, outputs)
+    counts = flow.collect(found["counts"])
+    compared = compare_wordings(flow, found.pop("found"), found, texts, config)
+    families, numbers = _numbered(flow, compared, counts)
+    del compared
+    return families, _put_in(flow, passages, named, asked, _numbered_places(flow, found["members"], numbers), schema)
 
 
 def _name_places(flow: Flow, passages: PartedTable, texts: PartedTable, config: Config) -> dict[str, PartedTable]:
@@ -92,7 +115,7 @@ def _name_places(flow: Flow, passages: PartedTable, texts: PartedTable, config: 
         yield Sent("named", table_of([asked["span"], keys[of_span]], _NAMED), asked["asker"].to_numpy().astype(np.int64))
         documents = in_order(tables["texts"])
         row = np.searchsorted(documents["document"].to_numpy(), places.document)
-        digests = digests_at(documents["text"], row, places.start, places.end, config.sentences.hash_seed)
+        digests = digests_at(PlaceTexts(documents["text"], row, places.start, places.end), config.sentences.hash_seed)
         at, times = pa.array(row), times_of(documents["time"].combine_chunks())
         columns = [keys, *places, documents["id"].take(at), times[row], documents["group"].take(at), digests]
         yield Sent("places", table_of(columns, _PLACES), home_of_nodes(keys, layout.n_partitions))
@@ -102,7 +125,10 @@ def _name_places(flow: Flow, passages: PartedTable, texts: PartedTable, config: 
 
 
 def _meet(flow: Flow, passages: PartedTable, given: dict[str, PartedTable]) -> dict[str, PartedTable]:
-    """Return `places`, and passages as `links` between them, where all that passages connect meets."""
+    """Return `places`, and passages as `links` between them, where all that passages connect meets.
+
+    Also whose family is `asked` for, at the homes of the places.
+    """
     n_partitions = flow.n_partitions
 
     def link(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -113,6 +139,9 @@ def _meet(flow: Flow, passages: PartedTable, given: dict[str, PartedTable]) -> d
         links = table_of(columns, _LINKS).take(pa.array(chosen))
         yield Sent("links", links, home_of_nodes(a[chosen], n_partitions))
         yield Sent("edges", links.select(["a", "b"]), 0)
+        different = np.unique(np.concatenate([a[chosen], b[chosen]]))
+        asked = table_of([different, np.full(len(different), partition)], _ASKED)
+        yield Sent("asked", asked, home_of_nodes(different, n_partitions))
 
     def gather(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         nodes, order = np.unique(tables["roots"]["node"].to_numpy(), return_index=True)
@@ -124,10 +153,12 @@ def _meet(flow: Flow, passages: PartedTable, given: dict[str, PartedTable]) -> d
             yield Sent(name, tables[name].take(pa.array(known)), home_of_nodes(roots[at[known]], n_partitions))
 
     named = given.pop("named")
-    linked = flow.reduce("families-links", {"passages": passages, "named": named}, link, {"links": _LINKS, "edges": EDGES})
+    outputs = {"links": _LINKS, "edges": EDGES, "asked": _ASKED}
+    linked = flow.reduce("families-links", {"passages": passages, "named": named}, link, outputs)
     roots = connect(flow, "families", linked.pop("edges"))
     inputs = {"roots": roots, "places": given.pop("places"), "links": linked.pop("links")}
-    return flow.reduce("families-met", inputs, gather, {"places": _PLACES, "links": _LINKS})
+    gathered = flow.reduce("families-met", inputs, gather, {"places": _PLACES, "links": _LINKS})
+    return gathered | {"asked": linked["asked"]}
 
 
 def _keys(places: Places) -> NDArray[np.uint64]:
@@ -139,8 +170,8 @@ def _keys(places: Places) -> NDArray[np.uint64]:
     return keys
 
 
-def _families(partition: int, table: pa.Table, links: pa.Table) -> pa.Table:
-    """Return the rows of the families of places and links, all of which are here."""
+def _families(partition: int, table: pa.Table, links: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Return the rows of the families of places and links, all of which are here, not compared yet; and all their members."""
     table = table.take(pa.array(np.lexsort([table[name].to_numpy() for name in ("end", "start", "document")]))).combine_chunks()
     places = Places(*(table[name].to_numpy() for name in Places._fields))
     keys = table["place"].to_numpy()
@@ -154,10 +185,13 @@ def _families(partition: int, table: pa.Table, links: pa.Table) -> pa.Table:
     chosen = pa.array(rows)
     shown = family_columns(
         families, ids.take(chosen).dictionary_encode(), places.start[rows], places.end[rows], times[rows],
-        _whole(table["group"]).take(chosen), table["digest"].to_numpy()[rows],
+        _whole(table["group"]).take(chosen), number_variants(families.first, table["digest"].to_numpy()[rows]),
+        np.ones(len(rows)),
     )  # fmt: skip
     numbers = [np.full(len(rows), partition), np.arange(len(rows)), places.document[rows], (places.end - places.start)[heads]]
-    return table_of([*numbers, *shown.columns], _FOUND)
+    is_member = families.of_place >= 0
+    members = table_of([keys[is_member], families.of_place[is_member] + 1], _MEMBERS)
+    return table_of([*numbers, *shown.columns], _FOUND), members
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -178,8 +212,10 @@ def _counted(found: pa.Table) -> pa.Table:
     return table_of([sizes, n_families, np.bincount(which, minlength=len(sizes))], _COUNTS)
 
 
-def _numbered(flow: Flow, found: PartedTable, counts: pa.Table) -> PartedTable:
-    """Return the rows of families in order, numbered from 1, given how many there are of each size."""
+def _numbered(flow: Flow, found: PartedTable, counts: pa.Table) -> tuple[PartedTable, PartedTable]:
+    """Return the rows of families in order, numbered from 1, given how many there are of each size; and their numbers, where
+    they were found.
+    """
     sizes, which = np.unique(counts["size"].to_numpy(), return_inverse=True)
     n_families, n_rows = (np.bincount(which, counts[name].to_numpy(), len(sizes)) for name in ("n_families", "n_rows"))
     before = starts_of(n_rows.astype(np.int64))
@@ -200,8 +236,54 @@ def _numbered(flow: Flow, found: PartedTable, counts: pa.Table) -> PartedTable:
         by = [heads[name].to_numpy() for name in ("document", "start", "n_chars", "n_documents")]
         order = np.lexsort((by[0], by[1], ranks_of(_whole(heads["id"])), -by[2], -by[3]))  # as `find_families` orders them
         rows = table.take(pa.array(ranges(first[:-1][order], counts[order]))).select(_ROWS.names)
-        family = np.repeat(n_before[partition] + 1 + np.arange(len(counts)), counts[order])
+        numbers = n_before[partition] + 1 + np.arange(len(counts))
+        family = np.repeat(numbers, counts[order])
         yield Sent("families", table_of([family, *rows.columns[1:]], _ROWS), partition)
+        known = table_of([heads["family"].take(pa.array(order)), numbers], _NUMBERS)
+        yield Sent("numbers", known, heads["found_at"].to_numpy()[order])
 
     sent = flow.map("families-sent", found, send, {"found": _FOUND})
-    return flow.reduce("families-numbered", sent, number, {"families": _ROWS})["families"]
+    numbered = flow.reduce("families-numbered", sent, number, {"families": _ROWS, "numbers": _NUMBERS})
+    return numbered["families"], numbered["numbers"]
+
+
+def _numbered_places(flow: Flow, members: PartedTable, numbers: PartedTable) -> PartedTable:
+    """Return the family of every place, by its final number, at the home of the place."""
+    n_partitions = flow.n_partitions
+
+    def number(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        family, final = (column.to_numpy() for column in tables["numbers"].columns)
+        order = np.argsort(family)
+        places, local = (column.to_numpy() for column in tables["members"].columns)
+        known = table_of([places, final[order][np.searchsorted(family[order], local)]], _MEMBERS)
+        yield Sent("members", known, home_of_nodes(places, n_partitions))
+
+    return flow.reduce("families-members", {"members": members, "numbers": numbers}, number, {"members": _MEMBERS})["members"]
+
+
+def _put_in(
+    flow: Flow, passages: PartedTable, named: PartedTable, asked: PartedTable, members: PartedTable, schema: pa.Schema
+) -> PartedTable:
+    """Return the passages, in order, with their families: the larger one if their places belong to two."""
+
+    def answer(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, NDArray[np.int64]]:
+        members = in_order(known["members"], "place")
+        at, is_known = find(asked["place"].to_numpy(), members["place"].to_numpy())
+        return members.take(pa.array(at[is_known])), np.flatnonzero(is_known)
+
+    def put_in(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        passages, named = in_order(tables["passages"], "number"), in_order(tables["named"], "span")
+        members = in_order(tables["members"], "place")
+        a, b = (named["place"].to_numpy()[side::2] for side in (0, 1))
+        numbers = np.append(members["family"].to_numpy(), _NONE)
+        sides = []
+        for places in (a, b):
+            at, is_known = find(places, members["place"].to_numpy())
+            sides.append(numbers[np.where(is_known, at, len(numbers) - 1)])
+        family = np.where(a == b, _NONE, np.minimum(*sides))
+        table = with_family(passages, np.where(family == _NONE, 0, family))
+        yield Sent("passages", table.cast(schema), partition)
+
+    answers = lookup(flow, "families-asked", asked, {"members": members}, answer, _MEMBERS)
+    inputs = {"passages": passages, "named": named, "members": answers}
+    return flow.reduce("passages-families", inputs, put_in, {"passages": schema})["passages"]

@@ -57,10 +57,13 @@ SIDES = pa.schema([("bucket", pa.int64()), ("document", pa.int64()), ("first", p
 COPIES = pa.schema([("a_document", pa.int64()), ("b_document", pa.int64())])
 
 
-def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) -> dict[str, PartedTable]:
+def find_pairs(
+    flow: Flow, placed: PartedTable, config: Config, layout: Layout, only_spans: bool = False
+) -> dict[str, PartedTable]:
     """Return `passages` in reading order, `coverage` on their documents at home, and `edges` between copies.
 
-    Before alignment, passages are in no order, copies are `copies`, and there are `spans` and `sides`.
+    Before alignment, passages are in no order, copies are `copies`, and there are `spans` and `sides`: nothing else with
+    `only_spans`.
     """
     limits = passage_limits(config)
     to_align = config.alignment.align
@@ -78,6 +81,9 @@ def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) 
             meeting = Meeting(collection, rows, cells_of(table, placed, limit), pairing, hot=flat(table, "flags"))
             passages = find_in(meeting, limits, in_turn).passages
             del meeting
+            if only_spans:
+                yield from _sent_spans(passages, placed, bucket, layout)
+                continue
             coverage = Coverage(collection)
             copies = coverage.add_passages(passages, rows, a_is_first=not layout.has_reference)
             yield _sent_coverage(coverage, documents, numbers, layout)
@@ -88,6 +94,8 @@ def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) 
             else:
                 yield Sent("edges", table_of([a.astype(np.uint64), b.astype(np.uint64)], EDGES), 0)
             found.append(_found(passages_table(passages, rows, collection, limits.min_sentences, in_turn), documents))
+        if only_spans:
+            return
         whole = _in_reading_order(found)
         routes = layout.home(whole["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_regions
         yield Sent("passages", whole, routes)
@@ -95,8 +103,11 @@ def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) 
     def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         yield Sent("passages", _in_reading_order([tables["passages"]]), home)
 
-    outputs = {"passages": FOUND, "coverage": COVERAGE}
-    outputs |= {"copies": COPIES, "spans": SPANS, "sides": SIDES} if to_align else {"edges": EDGES}
+    outputs = {} if only_spans else {"passages": FOUND, "coverage": COVERAGE}
+    if to_align:
+        outputs |= {"spans": SPANS, "sides": SIDES} if only_spans else {"copies": COPIES, "spans": SPANS, "sides": SIDES}
+    else:
+        outputs["edges"] = EDGES
     pairs = flow.reduce("passages", {"placed": placed}, pair, outputs)
     if layout.n_regions > 1 and not to_align:  # passages of one home come from several buckets
         pairs |= flow.reduce("passages-ordered", {"passages": pairs.pop("passages")}, put_in_order, {"passages": FOUND})

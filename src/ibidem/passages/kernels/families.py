@@ -1,4 +1,6 @@
-"""Kernels of passage families: which spans of one text are one place, and which places one passage has travelled to."""
+"""Kernels of passage families: which spans of one text are one place, and which places one passage has travelled to,
+and how many words two wordings share.
+"""
 
 from __future__ import annotations
 
@@ -118,3 +120,25 @@ def keep_one_of_overlapping(rows, base, document, start, end, n_passages, shown)
                     continue
                 shown[last] = False
         last = row
+
+
+@outer_kernel
+def count_common(words, first, other_words, other_first, other_of, common):
+    """Write how many words each text has in common with another one, each counted as often as it occurs in both.
+
+    The sorted words of text i are words[first[i]:first[i + 1]], those of the other one other_words[other_first[o]:...].
+    """
+    for i in range(len(other_of)):
+        at, end = first[i], first[i + 1]
+        other, other_end = other_first[other_of[i]], other_first[other_of[i] + 1]
+        n = 0
+        while at < end and other < other_end:
+            if words[at] == other_words[other]:
+                n += 1
+                at += 1
+                other += 1
+            elif words[at] < other_words[other]:
+                at += 1
+            else:
+                other += 1
+        common[i] = n
