@@ -73,7 +73,8 @@ def find(
     progress: Progress | None = None, engine: SparkEngine | str | None = None,
     # settings of find
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
-    main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8", lang: str = "auto",
+    max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
     spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
@@ -175,9 +176,9 @@ def compare_pairs(
     config: Config | None = None, progress: Progress | None = None,
     # settings of compare_pairs
     text_field: str = "text", id_field: str = "id", time_field: str = "time", html: bool = False, main_content: bool = False,
-    encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1, max_gap_sentences: int = 4,
-    min_evidence: float = 25.0, min_aligned_words: int = 25, summaries: bool = True, workers: int = 0,
-    format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
+    text_path: str = "auto", encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    max_gap_sentences: int = 4, min_evidence: float = 25.0, min_aligned_words: int = 25, summaries: bool = True,
+    workers: int = 0, format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
     strict: bool = False,
     # end of settings
 ) -> Comparison:  # fmt: skip
@@ -236,11 +237,12 @@ def cluster(
     progress: Progress | None = None, engine: SparkEngine | str | None = None,
     # settings of cluster
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
-    main_content: bool = False, encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1,
-    max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto", spot_stop_words: str | int | Sequence[str] = "auto",
-    spot_short_chains: bool = False, spot_distance: int = 1, spot_chain: int = 2, word_counts: GivenWords = "none",
-    stop_words: GivenWords = "none", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
-    paper: bool = False, min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
+    main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0,
+    min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
+    spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
+    spot_chain: int = 2, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+    min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
     contractions: bool = False, min_containment: float | Fraction = 0, min_shared_shingles: int = 0,
     max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
@@ -296,10 +298,11 @@ def tune(
     ratios: Sequence[int] | None = None, limits: Sequence[float | str | Fraction] | None = None, all_remainders: bool = False,
     config: Config | None = None, progress: Progress | None = None,
     # settings of tune
-    text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, encoding: str = "utf-8",
-    hash_seed: int = -1, shingle_size: int = 0, as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
-    min_similarity: float | Fraction = 0.8, contractions: bool = False, max_shingle_documents: int = 1000,
-    shingle_unit: Literal["word", "line"] = "word", workers: int = 0, strict: bool = False,
+    text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, text_path: str = "auto",
+    encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0,
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", min_similarity: float | Fraction = 0.8,
+    contractions: bool = False, max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
+    workers: int = 0, strict: bool = False,
     # end of settings
 ) -> Tuning:  # fmt: skip
     """Measure which share of the shingles `cluster` must look at, by document size, to reach a given precision.
@@ -355,7 +358,8 @@ def dedup(
     progress: Progress | None = None, engine: SparkEngine | str | None = None,
     # settings of dedup
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
-    main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8", lang: str = "auto",
+    max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
     spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from ibidem.config.checks import problems_of
+from ibidem.config.document_settings import DocumentsConfig
 from ibidem.config.papers import PRESETS
 from ibidem.config.settings import (
     AUTO,
@@ -20,7 +21,6 @@ from ibidem.config.settings import (
     AlignmentConfig,
     CleaningConfig,
     ClustersConfig,
-    DocumentsConfig,
     EngineConfig,
     IndexConfig,
     MatchesConfig,

@@ -18,6 +18,7 @@ class FindSettings(TypedDict, total=False):
     group_field: str
     html: bool
     main_content: bool
+    text_path: str
     encoding: str
     lang: str
     max_sentence_words: int
@@ -72,6 +73,7 @@ class ClusterSettings(TypedDict, total=False):
     group_field: str
     html: bool
     main_content: bool
+    text_path: str
     encoding: str
     hash_seed: int
     shingle_size: int
@@ -130,6 +132,7 @@ class DedupSettings(TypedDict, total=False):
     group_field: str
     html: bool
     main_content: bool
+    text_path: str
     encoding: str
     lang: str
     max_sentence_words: int

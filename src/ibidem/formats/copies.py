@@ -62,13 +62,19 @@ def rewrite(
 
 
 def check_cuts_possible(sources: Sequence[Source], config: DocumentsConfig) -> None:
-    """Raise InputError if texts of a source cannot be cut because they are extracted from HTML."""
+    """Raise InputError if texts of a source cannot be cut because they are extracted from HTML, PDF or the like."""
     for source in sources:
         if isinstance(source, FileSource):
             try:
                 kind = format_of_source(source)
             except READ_ERRORS:
                 continue  # the reader will report it
+            if FORMATS[kind].is_extracted:
+                raise InputError(
+                    f"{source.name}: passages cannot be cut out of {kind} files, whose text is extracted",
+                    f"Use {given('mark_only', True)} or {given('level', 'document')}, or clean the extracted texts: find with "
+                    f"{given('format', 'jsonl')} writes them to texts.jsonl.",
+                )
             if FORMATS[kind].is_html or (config.html and FORMATS[kind].has_fields):
                 raise InputError(
                     f"{source.name}: passages cannot be cut out of HTML",

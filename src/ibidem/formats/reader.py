@@ -60,7 +60,7 @@ def read(
     inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None,
     # settings of read
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
-    main_content: bool = False, encoding: str = "utf-8",
+    main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
     # end of settings
 ) -> Iterator[Document]:  # fmt: skip
     """Yield the documents of all inputs one by one, with all further fields of their records in `fields`.

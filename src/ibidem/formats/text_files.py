@@ -41,11 +41,11 @@ def read_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
 
 def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     """Yield the job for one open stream that is a document as a whole."""
-    data = _read_whole(stream)
+    data = read_whole(stream)
     yield weighed(functools.partial(_to_documents, [source], [(source, data)], [], wanted, stream.take_count()), len(data))
 
 
-def _read_whole(stream: ByteStream) -> bytes:
+def read_whole(stream: ByteStream) -> bytes:
     """Return all that is left; OSError if that is more than a document may have."""
     pieces: list[bytes] = []
     n_bytes = 0
@@ -70,7 +70,7 @@ def _read_files(sources: list[FileSource], wanted: Wanted) -> Outcome:
         try:
             with ByteStream(source.path) as stream:
                 try:
-                    contents.append((source, _read_whole(stream)))
+                    contents.append((source, read_whole(stream)))
                 except READ_ERRORS as error:
                     skipped.append(Skipped(source.name, 0, f"cannot be read: {stream.explain(error)}"))
                 n_bytes += stream.take_count()

@@ -115,7 +115,7 @@ class Index:
         self, path: str | Path, *, create: bool = True, config: Config | None = None, progress: Progress | None = None,
         # settings of Index
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8", lang: str = "auto",
+        html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8", lang: str = "auto",
         max_sentence_words: int = 120, hash_seed: int = -1,
         signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
         shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
@@ -187,7 +187,7 @@ class Index:
         self, documents: Any, *, passages: bool = True,
         # settings of Index.query
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+        html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         max_places: int = 100, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
@@ -237,7 +237,7 @@ class Index:
         self, documents: Any, *,
         # settings of Index.check
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+        html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         max_places: int = 100, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
@@ -289,7 +289,7 @@ class Index:
         self, documents: Any, *, replace: bool = False,
         # settings of Index.add
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+        html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", workers: int = 0, memory: str = "auto",
         strict: bool = False,
         # end of settings
@@ -316,7 +316,7 @@ class Index:
         self, documents: Iterable[Any], *, replace: bool = False,
         # settings of Index.watch
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+        html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         max_places: int = 100, same_document: bool = False, skip_same_group: bool = False, align: bool = False,

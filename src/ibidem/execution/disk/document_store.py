@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.columns.page_columns import PageMarks
 from ibidem.columns.parted_tables import NUMBERED
 from ibidem.columns.texts import text_buffers
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
@@ -38,6 +39,7 @@ class ReadDocuments:
     unread_times: list[UnreadTimes]
     n_input_chars: int
     has_cleaned_texts: bool
+    page_marks: PageMarks
 
 
 def store_documents(
@@ -55,7 +57,7 @@ def store_documents(
     if not isinstance(begun, FinishedStage):
         homes = _Homes(home_bytes)
         n_documents, n_input = 0, None
-        n_chars, has_cleaned = 0, False
+        n_chars, has_cleaned, marks = 0, False, PageMarks()
         try:
             for side in (documents.batches, documents.reference):
                 for batch in side:
@@ -67,6 +69,7 @@ def store_documents(
                     n_documents += batch.num_rows
                     n_chars += (pc.sum(pc.utf8_length(batch["text"])).as_py() or 0) if n_input is None else 0
                     has_cleaned = has_cleaned or bool(pc.any(batch["cleaned"]).as_py())
+                    marks |= PageMarks.of(batch["text"])
                 n_input = n_documents if n_input is None else n_input
             begun = begun.finish(
                 {
@@ -74,6 +77,7 @@ def store_documents(
                     "n_input": n_input,
                     "n_input_chars": n_chars,
                     "has_cleaned_texts": has_cleaned,
+                    "page_marks": asdict(marks),
                     "first_of_home": homes.first,
                     "skipped": [asdict(record) for record in skipped.records],
                     "unread_times": [asdict(unread) for unread in unread_times],
@@ -91,7 +95,8 @@ def _read_documents(documents: PartedTable, metadata: Mapping[str, Any]) -> Read
     layout = Layout(metadata["n_documents"], metadata["n_input"], max(1, len(first)), first, homes_per_region)
     skipped = [Skipped(**record) for record in metadata["skipped"]]
     unread = [UnreadTimes(**unread) for unread in metadata["unread_times"]]
-    return ReadDocuments(documents, layout, skipped, unread, metadata["n_input_chars"], metadata["has_cleaned_texts"])
+    n_chars, has_cleaned = metadata["n_input_chars"], metadata["has_cleaned_texts"]
+    return ReadDocuments(documents, layout, skipped, unread, n_chars, has_cleaned, PageMarks(**metadata.get("page_marks", {})))
 
 
 class _Homes:

@@ -96,6 +96,7 @@ class DiskRun(LocalRun):
         self._unread_times[:] = read.unread_times
         self.documents, self.layout = read.documents, read.layout
         self.n_input_chars, self.has_cleaned_texts = read.n_input_chars, read.has_cleaned_texts
+        self.page_marks = read.page_marks
         check_sides(read.layout.n_input, read.layout.n_records - read.layout.n_input, self.against is not None)
         self.progress.use(partitions=read.layout.n_partitions)
         self.flow = DiskFlow(
