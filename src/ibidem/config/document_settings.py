@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from ibidem.config.settings import input_setting
 
+# What is known about documents from elsewhere: for verbs whose results depend on times and groups.
+DOCUMENT_FACTS = ("date_format", "metadata", "metadata_key", "time_from", "group_from")
+
 
 @dataclass(frozen=True)
 class DocumentsConfig:
@@ -19,10 +22,38 @@ class DocumentsConfig:
         value="NAME",
     )
     time_field: str = input_setting(
-        "time", "Field with the publication time. ISO 8601, or seconds since 1970.", common=True, value="NAME"
+        "time",
+        "Field with the publication time. ISO 8601, seconds since 1970, or a written date such as 4 May 2031.",
+        common=True,
+        value="NAME",
     )
     group_field: str = input_setting(
         "group", "Field with the outlet, author or site. It is called the document's group.", common=True, value="NAME"
+    )
+    date_format: str = input_setting(
+        "auto",
+        "How dates are written: day-first or month-first for 4/5/2031, or a form such as %d/%m/%Y. auto: every form that can "
+        "mean one date only.",
+        value="FORM",
+    )
+    metadata: str = input_setting(
+        "none",
+        "Table with times, groups, titles and other fields of the documents: CSV, TSV, JSON lines or Parquet. Rows are found "
+        "by id or file name.",
+        value="FILE",
+    )
+    metadata_key: str = input_setting(
+        "auto", "Column of the metadata with ids or file names. auto: id, file, path and the like.", value="NAME"
+    )
+    time_from: str = input_setting(
+        "none",
+        "Take the time from the path of a file: a regular expression whose group `time`, or first group, matches it.",
+        value="PATTERN",
+    )
+    group_from: str = input_setting(
+        "none",
+        "Take the group from the path of a file: a regular expression whose group `group`, or first group, matches it.",
+        value="PATTERN",
     )
     html: bool = input_setting(False, "The text field contains HTML: extract the text from it.")
     main_content: bool = input_setting(False, "Keep only the main content of HTML, without navigation and footers.")

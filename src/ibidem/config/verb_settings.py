@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal, TypedDict
 
-from ibidem.config.word_source import GivenWords
+from ibidem.config.word_source import GivenPath, GivenWords
 
 
 class FindSettings(TypedDict, total=False):
@@ -16,6 +16,11 @@ class FindSettings(TypedDict, total=False):
     id_field: str
     time_field: str
     group_field: str
+    date_format: str
+    metadata: GivenPath
+    metadata_key: str
+    time_from: str
+    group_from: str
     html: bool
     main_content: bool
     text_path: str
@@ -71,6 +76,11 @@ class ClusterSettings(TypedDict, total=False):
     id_field: str
     time_field: str
     group_field: str
+    date_format: str
+    metadata: GivenPath
+    metadata_key: str
+    time_from: str
+    group_from: str
     html: bool
     main_content: bool
     text_path: str
@@ -130,6 +140,11 @@ class DedupSettings(TypedDict, total=False):
     id_field: str
     time_field: str
     group_field: str
+    date_format: str
+    metadata: GivenPath
+    metadata_key: str
+    time_from: str
+    group_from: str
     html: bool
     main_content: bool
     text_path: str

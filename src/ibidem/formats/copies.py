@@ -16,6 +16,7 @@ from ibidem.formats.byte_streams import READ_ERRORS, is_utf8
 from ibidem.formats.copy_files import InputFile, OutputFile, format_of_source
 from ibidem.formats.decisions import Decisions, Marks, to_json
 from ibidem.formats.edits import Edits
+from ibidem.formats.field_paths import is_path
 from ibidem.formats.file_names import MARKS_FILE, output_paths
 from ibidem.formats.reader import file_jobs
 from ibidem.formats.registry import FORMATS, load_format
@@ -112,6 +113,8 @@ class _Run:
         except READ_ERRORS as error:
             self._allow(source, error)
             return None
+        if is_path(self._config.text_field) and FORMATS[kind].has_fields:
+            self._check_field(source, kind)
         if self.marks is None and self._decisions.of_source(source.name).has_cuts:
             check_cuts_possible([source], self._config)
         return kind
@@ -174,6 +177,13 @@ class _Run:
         file = InputFile(source, kind, self._config.encoding, _ignore)
         with file:
             return load_format(kind).field_names(file)
+
+    def _check_field(self, source: FileSource, kind: str) -> None:
+        """Raise InputError if texts are inside of other fields: they could not be written back there."""
+        if len(self._decisions.of_source(source.name)) and self._config.text_field not in self._names(source, kind):
+            name = self._config.text_field
+            message = f"{source.name}: the text is inside of another field ('{name}'), and cannot be written back there"
+            raise InputError(message, "Copy the text into a field of its own first.")
 
     def _is_unread(self, source: FileSource) -> bool:
         """Return whether the reader could read nothing of a source, so that there is nothing to mark either."""

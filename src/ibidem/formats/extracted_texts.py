@@ -71,7 +71,7 @@ def documents_of_extracted(rows: Sequence[ExtractedRow], wanted: Wanted, n_bytes
     for row, text in enumerate(texts):
         if not text or not text.strip():
             problems.setdefault(row, NO_TEXT)
-    times_read = times.from_values(moments)
+    times_read = times.from_values(moments, wanted.config.date_format)
     known = times_read.is_valid().to_pylist()
     records = Records(
         strings(texts, "text", problems),

@@ -39,9 +39,8 @@ def xml_text(data: bytes, wanted: Wanted) -> Extracted:
     if root.name == "html":
         return Extracted(extract_text(decode_html(data), wanted.config.main_content))
     name = root.name[:40]
-    raise UnreadableError(
-        f"XML of an unknown kind ('{name}'): say which elements have the text, such as {given('text_path', f'{name}//p')}"
-    )
+    example = given("text_path", f"{name}//p")
+    raise UnreadableError(f"XML of an unknown kind ('{name}'): say which elements have the text, such as {example}")
 
 
 class _Root(XmlReader):

@@ -18,7 +18,7 @@ from ibidem.columns.texts import text_buffers
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
 from ibidem.execution.flow import PartedTable, Sent, Stream
 from ibidem.execution.layout import Layout
-from ibidem.formats.jobs import SkippedRecords, UnreadTimes
+from ibidem.formats.jobs import ReadingRemark, SkippedRecords
 from ibidem.model import Skipped
 
 # Source names are not dictionary-encoded: chunks are joined, and their dictionaries differ.
@@ -36,7 +36,7 @@ class ReadDocuments:
     documents: PartedTable
     layout: Layout
     skipped: list[Skipped]
-    unread_times: list[UnreadTimes]
+    remarks: list[ReadingRemark]
     n_input_chars: int
     has_cleaned_texts: bool
     page_marks: PageMarks
@@ -47,11 +47,11 @@ def store_documents(
     documents: Stream,
     home_bytes: int,
     skipped: SkippedRecords,
-    unread_times: list[UnreadTimes],
+    remarks: list[ReadingRemark],
 ) -> ReadDocuments:
     """Store the documents of both sides; a partition gets `home_bytes` of text, or one larger document.
 
-    The readers fill `skipped` and `unread_times`.
+    The readers fill `skipped` and `remarks`.
     """
     begun = store.begin("inputs", {"documents": READ})
     if not isinstance(begun, FinishedStage):
@@ -80,7 +80,7 @@ def store_documents(
                     "page_marks": asdict(marks),
                     "first_of_home": homes.first,
                     "skipped": [asdict(record) for record in skipped.records],
-                    "unread_times": [asdict(unread) for unread in unread_times],
+                    "remarks": [asdict(remark) for remark in remarks],
                 }
             )
         finally:
@@ -94,9 +94,9 @@ def _read_documents(documents: PartedTable, metadata: Mapping[str, Any]) -> Read
     homes_per_region = max(_LEAST_HOMES_PER_REGION, -(-len(first) // _MOST_GROUPS))
     layout = Layout(metadata["n_documents"], metadata["n_input"], max(1, len(first)), first, homes_per_region)
     skipped = [Skipped(**record) for record in metadata["skipped"]]
-    unread = [UnreadTimes(**unread) for unread in metadata["unread_times"]]
+    remarks = [ReadingRemark(**{**remark, "all": tuple(remark["all"])}) for remark in metadata["remarks"]]
     n_chars, has_cleaned = metadata["n_input_chars"], metadata["has_cleaned_texts"]
-    return ReadDocuments(documents, layout, skipped, unread, n_chars, has_cleaned, PageMarks(**metadata.get("page_marks", {})))
+    return ReadDocuments(documents, layout, skipped, remarks, n_chars, has_cleaned, PageMarks(**metadata.get("page_marks", {})))
 
 
 class _Homes:
