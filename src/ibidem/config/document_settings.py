@@ -62,4 +62,6 @@ class DocumentsConfig:
         "Elements with the text of XML files, such as article/body//p. auto: TEI, ALTO and PAGE files are known.",
         value="PATH",
     )
-    encoding: str = input_setting("utf-8", "Character encoding of text, JSON and CSV files.", value="NAME")
+    encoding: str = input_setting(
+        "utf-8", "Character encoding of text, JSON and CSV files. auto: detected file by file, and reported.", value="NAME"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,10 +14,11 @@ from ibidem.config.surface import given
 from ibidem.errors import InputError, ResourceError
 from ibidem.execution.durable_files import make_folder, sync_files
 from ibidem.formats.byte_streams import READ_ERRORS, is_utf8
-from ibidem.formats.copy_files import InputFile, OutputFile, format_of_source
+from ibidem.formats.copy_files import InputFile, OutputFile, encoding_of_source, format_of_source
 from ibidem.formats.decisions import Decisions, Marks, to_json
 from ibidem.formats.edits import Edits
 from ibidem.formats.field_paths import is_path
+from ibidem.formats.file_encodings import AUTO
 from ibidem.formats.file_names import MARKS_FILE, output_paths
 from ibidem.formats.reader import file_jobs
 from ibidem.formats.registry import FORMATS, load_format
@@ -122,7 +124,9 @@ class _Run:
     def write(self, source: FileSource, kind: str | None, path: Path) -> bool:
         """Write the copy of a source; return whether there is one."""
         decisions = self._decisions.of_source(source.name)
-        edits = Edits(source.name, self._config, decisions, self.marks, is_utf8(self._config.encoding))
+        encoding = self._config.encoding
+        encoding = encoding_of_source(source, kind) if encoding == AUTO else encoding
+        edits = Edits(source.name, replace(self._config, encoding=encoding), decisions, self.marks, is_utf8(encoding))
         lacks_fields = kind is not None and not FORMATS[kind].has_fields
         if lacks_fields and len(decisions):
             # Their writers do not look at texts.
@@ -136,7 +140,7 @@ class _Run:
                 return False
             as_it_is = not decision.cuts
         try:
-            file = InputFile(source, kind, self._config.encoding, self._on_bytes)
+            file = InputFile(source, kind, encoding, self._on_bytes)
         except OSError as error:
             self._allow(source, error)
             return False

@@ -12,7 +12,13 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_LOOKED_AT = 1 << 16
+LOOKED_AT = 1 << 16
+_SCRIPTS = {
+    "cp949": [("\uac00", "\ud7a3")],  # Hangul
+    "euc_jp": [("\u3001", "\u30ff"), ("\u4e00", "\u9fff")],
+    "cp932": [("\u3001", "\u30ff"), ("\u4e00", "\u9fff")],
+}
+_MOST_SHARE = 0.9
 
 
 def wide_encoding(head: bytes) -> str | None:
@@ -31,7 +37,7 @@ def detected_encoding(data: bytes, is_whole: bool = True) -> str:
 
     If they are only the beginning, a character at their end may be cut off.
     """
-    wide = wide_encoding(data[:_LOOKED_AT])
+    wide = wide_encoding(data[:LOOKED_AT])
     if wide is not None:
         return wide
     try:
@@ -41,9 +47,19 @@ def detected_encoding(data: bytes, is_whole: bool = True) -> str:
         pass
     from resiliparse.parse.encoding import detect_encoding
 
-    found = str(detect_encoding(data[:_LOOKED_AT], from_html_meta=False) or "")
+    found = str(detect_encoding(data[:LOOKED_AT], from_html_meta=False) or "")
     try:
         name = codecs.lookup(found).name
     except LookupError:
-        return "cp1252"
-    return "cp1252" if name in ("utf-8", "ascii", "iso8859-1") else name
+        name = "utf-8"
+    return _by_letters(data[:LOOKED_AT]) if name in ("utf-8", "ascii", "iso8859-1") else name
+
+
+def _by_letters(data: bytes) -> str:
+    """Return the encoding in which most of the letters beyond ASCII are of its own script; that of Windows if there is none."""
+    for encoding, letters in _SCRIPTS.items():
+        text = codecs.getincrementaldecoder(encoding)("replace").decode(data)
+        beyond = [sign for sign in text if sign > "\x7f"]
+        if sum(first <= sign <= last for sign in beyond for first, last in letters) > _MOST_SHARE * len(beyond):
+            return encoding
+    return "cp1252"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -25,15 +26,16 @@ MIN_HEAVY_BYTES = 64 << 20
 N_WORKERS = 2
 MAX_JOBS_AHEAD = 4
 MAX_WAIT_SECONDS = 2
-TIMES, WITHOUT_ROW, UNUSED = "times", "without row", "unused"
+TIMES, WITHOUT_ROW, UNUSED, ENCODING = "times", "without row", "unused", "encoding"
 
 
 @dataclass(frozen=True)
 class ReadingRemark:
     """Something to tell about the inputs: how many times, and the first of them.
 
-    Its kind is TIMES, for those that cannot be parsed; WITHOUT_ROW, for documents that the metadata do not mention; or UNUSED,
-    for rows of the metadata about no document, which `all` lists: they may be about documents of the other side.
+    Its kind is TIMES, for those that cannot be parsed; ENCODING, for files in the encoding that `all` names; WITHOUT_ROW, for
+    documents that the metadata do not mention; or UNUSED, for rows of the metadata about no document, which `all` lists: they
+    may be about documents of the other side.
     """
 
     count: int
@@ -54,6 +56,12 @@ def reading_notices(unread: Sequence[ReadingRemark]) -> list[str]:
     if unused and (left := [key for key in unused[0] if all(key in others for others in unused[1:])]):
         what = f"{len(left):,} rows of the metadata are" if len(left) > 1 else "1 row of the metadata is"
         notices.append(f"{what} about no document, such as {left[0]:.80}")
+    encodings = Counter(name for each in unread if each.kind == ENCODING for name in each.all)
+    if encodings:
+        first = next(each.first for each in unread if each.kind == ENCODING)
+        what = "1 file is" if encodings.total() == 1 else f"{encodings.total():,} files are"
+        how = ", ".join(f"{name} ({count:,})" for name, count in encodings.most_common())
+        notices.append(f"{what} not UTF-8, by detection: {how}, such as {first}")
     return [*_time_notices([each for each in unread if each.kind == TIMES]), *notices]
 
 

@@ -19,8 +19,9 @@ from ibidem.config.word_source import GivenPath
 from ibidem.errors import InputError
 from ibidem.formats.arrow_records import arrow_batches
 from ibidem.formats.byte_streams import CHANGED, READ_ERRORS, ByteStream
+from ibidem.formats.file_encodings import AUTO, LOOKED_AT, detected_encoding
 from ibidem.formats.inputs import Resolved, resolve
-from ibidem.formats.jobs import UNUSED, Job, Outcome, ReadingRemark, run_jobs, skip_source
+from ibidem.formats.jobs import ENCODING, UNUSED, Job, Outcome, ReadingRemark, run_jobs, skip_source
 from ibidem.formats.known_fields import fields_of
 from ibidem.formats.python_inputs import Taken, Texts, refuse_open_file, refuse_texts_without_ids, settle
 from ibidem.formats.python_records import read_object
@@ -241,6 +242,13 @@ def _read_file(source: FileSource, wanted: Wanted) -> Iterator[Job]:
 def _read_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     kind = source.format or sniff_format(stream)
     head = stream.peek(HEAD_BYTES) if not FORMATS[kind].is_binary else b""
+    is_text = not FORMATS[kind].is_binary and not FORMATS[kind].is_html
+    if is_text and wanted.config.encoding == AUTO and not FORMATS[kind].is_document:
+        encoding = detected_encoding(stream.peek(LOOKED_AT), is_whole=False)
+        wanted = wanted.in_encoding(encoding)
+        if encoding != "utf-8":
+            remark = ReadingRemark(1, source.name, ENCODING, (encoding,))
+            yield functools.partial(Outcome, remarks=[remark])
     if reason := unfit_reason(head, kind, source.format is None, wanted.config.encoding):
         yield functools.partial(skip_source, source.name, reason)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ibidem.errors import InputError, SettingsError
 from ibidem.formats import times
 from ibidem.formats.byte_streams import MAX_RECORD_BYTES
 from ibidem.formats.field_paths import is_path
+from ibidem.formats.file_encodings import AUTO
 from ibidem.formats.jobs import WITHOUT_ROW, Outcome, ReadingRemark
 from ibidem.formats.metadata import Additions
 from ibidem.formats.written_dates import check_form
@@ -51,9 +52,9 @@ class Wanted:
         if (allowed := check_form(self.config.date_format)) is not None:
             raise SettingsError([f"{named('date_format')} must be {allowed}, not '{self.config.date_format}'"])
         try:
-            codecs.lookup(self.config.encoding)
+            codecs.lookup(self.config.encoding if self.config.encoding != AUTO else "utf-8")
         except LookupError:
-            known = "one that Python knows, such as utf-8 or latin-1"
+            known = "auto, or one that Python knows, such as utf-8 or latin-1"
             raise SettingsError([f"{named('encoding')} must be {known}, not '{self.config.encoding}'"]) from None
 
     @property
@@ -61,6 +62,12 @@ class Wanted:
         """Names of the fields for text, id, time and group."""
         config = self.config
         return config.text_field, config.id_field, config.time_field, config.group_field
+
+    def in_encoding(self, encoding: str) -> Wanted:
+        """Return the same for a file in some encoding."""
+        wanted = replace(self, config=replace(self.config, encoding=encoding))
+        object.__setattr__(wanted, "additions", self.additions)  # which counts over all files
+        return wanted
 
     @property
     def has_paths(self) -> bool:
@@ -254,7 +261,7 @@ def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -
 def _explain_surrogate(surrogate: int, name: str) -> str:
     # Python decodes an invalid byte as U+DC00 + byte, if asked to continue.
     if 0xDC80 <= surrogate <= 0xDCFF:
-        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; {named('encoding')} sets another encoding"
+        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; {named('encoding')} sets another encoding, or auto"
     return f"lone surrogate \\u{surrogate:04x} in field '{name}'"
 
 

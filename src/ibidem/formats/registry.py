@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from ibidem.config.surface import given
 from ibidem.formats.byte_streams import BOM, COMPRESSIONS, MAGIC, ByteStream, is_utf8
+from ibidem.formats.file_encodings import wide_encoding
 
 if TYPE_CHECKING:
     from ibidem.formats.copy_files import InputFile, OutputFile
@@ -58,7 +59,6 @@ _NAMED = {
     b"PK\x03\x04": "as .docx, .odt or .epub, if it is one, it would be read",
 }
 _TAR_PLACE, _TAR = 257, b"ustar"
-_WIDE_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 @dataclass(frozen=True)
@@ -164,19 +164,8 @@ def unfit_reason(head: bytes, name: str, is_guessed: bool, encoding: str) -> str
             return f"this is {what}, not text; {step} first"
     if head[_TAR_PLACE:].startswith(_TAR):
         return "this is a tar archive, not text; unpack it first"
-    if not kind.is_html and is_utf8(encoding) and (wide := _wide_encoding(head)):
-        return f"{wide.upper()} with NUL characters; read it with {given('encoding', wide)}"
+    if not kind.is_html and is_utf8(encoding) and (wide := wide_encoding(head)):
+        return f"{wide.upper()} with NUL characters; read it with {given('encoding', wide)} or auto"
     if is_guessed and b"\0" in head and not codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
         return "this is binary data of an unknown kind, not text"
-    return None
-
-
-def _wide_encoding(head: bytes) -> str | None:
-    """Return the encoding of text whose characters take two or four bytes, if its beginning shows that."""
-    for mark, encoding in _WIDE_MARKS.items():
-        if head.startswith(mark):
-            return encoding
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    if max(even, odd) * 4 > len(head) and min(even, odd) * 10 < max(even, odd):
-        return "utf-16-le" if odd > even else "utf-16-be"
     return None

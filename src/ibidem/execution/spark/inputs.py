@@ -28,6 +28,7 @@ from ibidem.execution.spark.readers import (
     through,
 )
 from ibidem.execution.spark.scans import FRAME, Counted, Part, count_records, parts_of, quoted
+from ibidem.formats.file_encodings import AUTO
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.records import Wanted, missing_column
 from ibidem.formats.registry import FORMATS, JSONL, PARQUET
@@ -176,7 +177,10 @@ def _check_id_field(scans: Scans, fields: DocumentsConfig) -> None:
 
 
 def _check_encoding(encoding: str) -> None:
-    """Raise for encodings in which line ends cannot be found by their bytes."""
+    """Raise for encodings in which line ends cannot be found by their bytes, and where each file may have another."""
+    if encoding == AUTO:
+        next_step = f"Convert the files to UTF-8, or leave out {given('engine', 'spark')}."
+        raise InputError("Spark cannot detect the encoding of files", next_step)
     if "\n{".encode(encoding) != b"\n{":
         raise InputError(
             f"Spark cannot read lines in {encoding}", f"Convert the files to UTF-8, or leave out {given('engine', 'spark')}."
