@@ -15,8 +15,9 @@ from tests.formats.document_writers import zipped
 
 TEI = """<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt><title>Ice</title><author>Mia</author></titleStmt>
 <sourceDesc><bibl><date when="1848-05-04"/></bibl></sourceDesc></fileDesc></teiHeader><text><body><pb n="7"/>
-<head>The ice</head><p>It fro-<lb break="no"/>ze <note>A foot note.</note>over. 
-<choice><sic>Nobdy</sic><corr>Nobody</corr></choice><pb n="8"/> sailed, <quote>he said</quote>.</p><fw>running head</fw><lg><l>One line</l><l>of verse</l></lg></body></text></TEI>"""
+<head>The ice</head><p>It fro-<lb break="no"/>ze <note>A foot note.</note>over.
+<choice><sic>Nobdy</sic><corr>Nobody</corr></choice><pb n="8"/> sailed, <quote>he said</quote>.</p>
+<fw>running head</fw><lg><l>One line</l><l>of verse</l></lg></body></text></TEI>"""
 WORD = """<w:document xmlns:w="w" xmlns:mc="mc"><w:body><w:p><w:pPr><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>One</w:t><w:tab/>
 <w:t>two</w:t></w:r><w:del><w:r><w:t>gone</w:t></w:r></w:del><w:ins><w:r><w:t> new</w:t></w:r></w:ins><w:r><mc:AlternateContent>
 <mc:Choice><w:txbxContent><w:p><w:r><w:t>In a box.</w:t></w:r></w:p></w:txbxContent></mc:Choice><mc:Fallback><w:t>twice</w:t>

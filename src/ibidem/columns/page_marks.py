@@ -45,7 +45,7 @@ class PageMap:
 
 
 def with_page_marks(pages: Sequence[str]) -> str:
-    """Return pages as one text. A page that goes on with a sentence of the one before is not a new paragraph."""
+    """Return pages as one text. A page that continues a sentence of the one before is not a new paragraph."""
     parts: list[str] = []
     for number, page in enumerate(pages):
         between = "" if not number else " " if _goes_on(pages[number - 1], page) else "\n\n"

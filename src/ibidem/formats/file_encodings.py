@@ -1,4 +1,4 @@
-"""The encoding of a file whose encoding nobody has named, by its bytes."""
+"""Detects the encoding of a file by its bytes."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _part_text(part: Message[str, str], kind: str, wanted: Wanted) -> str:
         return extract_text(decode_html(content, charset), wanted.config.main_content)
     text = _decoded(content, charset).replace("\r\n", "\n")
     if str(part.get_param("format", "")).lower() == "flowed":
-        # A line that ends with a space goes on in the next one.
+        # A line that ends with a space continues in the next one.
         space = "" if str(part.get_param("delsp", "")).lower() == "yes" else " "
         text = re.sub(r"(?<!\n--) \n(?!>|-- \n)", space, text)
     return text
