@@ -23,7 +23,6 @@ from ibidem.cli.options import (
     source_words_option,
 )
 from ibidem.config import FORMATS, Config
-from ibidem.config.document_settings import DOCUMENT_FACTS
 from ibidem.config.settings import OUTPUT
 
 
@@ -46,7 +45,7 @@ from ibidem.config.settings import OUTPUT
 @max_places_option
 @setting_options(
     "documents", "passages", "alignment", "index",
-    without=(*NO_SEARCH_SETTINGS, *DOCUMENT_FACTS, "min_hits", "max_places", "same_document", "families", "summaries"),
+    without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document", "families", "summaries"),
     also=("as_paper", "workers", "overwrite", "strict"),
 )  # fmt: skip
 @run_options
@@ -123,7 +122,7 @@ def query(
 @source_words_option
 @max_places_option
 @setting_options(
-    "documents", "alignment", "index", without=(*NO_SEARCH_SETTINGS, *DOCUMENT_FACTS, "summaries"),
+    "documents", "alignment", "index", without=(*NO_SEARCH_SETTINGS, "summaries"),
     also=("as_paper", "paper", "workers", "strict"),
 )  # fmt: skip
 @run_options

@@ -57,9 +57,7 @@ class Wanted:
 
 _INDEX_STAGES = ("documents", "passages", "alignment", "index")
 _NO_INDEX_SETTINGS = ("families", "summaries")
-_QUERY = Wanted(
-    _INDEX_STAGES, (*DOCUMENT_FACTS, *_INDEX_LOOKUP, "same_document", *_NO_INDEX_SETTINGS), ("as_paper", "paper", *_RUN)
-)
+_QUERY = Wanted(_INDEX_STAGES, (*_INDEX_LOOKUP, "same_document", *_NO_INDEX_SETTINGS), ("as_paper", "paper", *_RUN))
 FUNCTIONS = {
     "find": Wanted(
         ("documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"), ("summaries",)

@@ -17,7 +17,7 @@ from ibidem.columns.notebook import MOST_ROWS, counted, listed, page
 from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
 from ibidem.config.surface import given, named
-from ibidem.errors import IndexSettingsError, SettingsError
+from ibidem.errors import IndexDamagedError, IndexSettingsError, SettingsError
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.comparison import Request, TooManyMatchesError
@@ -157,7 +157,10 @@ class QueryResult:
     def passages(self) -> pa.Table:
         """The passages as an Arrow table in the schema PASSAGES; where the index keeps texts, with their pages, if any."""
         passages, texts = self._located
-        return with_pages(passages, texts) if self.has_texts else passages
+        try:
+            return with_pages(passages, texts) if self.has_texts else passages
+        except IndexDamagedError:  # whoever wants the texts will be told
+            return passages
 
     @cached_property
     def _located(self) -> tuple[pa.Table, SourceTexts]:
