@@ -11,8 +11,6 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-import pyarrow.parquet as pq
-
 from ibidem.config import DocumentsConfig
 from ibidem.config.surface import given, named
 from ibidem.errors import InputError, SettingsError
@@ -77,6 +75,8 @@ def _rows(path: str) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a table, as its name says."""
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
     if ".parquet" in suffixes:
+        import pyarrow.parquet as pq
+
         yield from pq.read_table(path).to_pylist()
         return
     with ByteStream(path) as stream:

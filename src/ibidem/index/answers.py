@@ -159,7 +159,7 @@ class QueryResult:
         passages, texts = self._located
         try:
             return with_pages(passages, texts) if self.has_texts else passages
-        except IndexDamagedError:  # whoever wants the texts will be told
+        except IndexDamagedError:  # reading the texts reports it
             return passages
 
     @cached_property
