@@ -307,10 +307,19 @@ SECTIONS: dict[str, list[Case]] = {
         Case("a file given twice, and in its folder", {"bad/one.txt": b"words"}, ("bad/one.txt", "bad", "./bad/one.txt")),
         Case("a link to a file that is read too", {"bad/one.txt": b"words", "bad/two.txt": link("one.txt")}, ("bad",)),
         Case("kinds that are not known, in a folder", {
-            "bad/a.docx": ZIP, "bad/b.docx": ZIP, "bad/c.pdf": b"%PDF-1.7\n", "bad/one.txt": b"words"
+            "bad/a.xlsx": ZIP, "bad/b.xlsx": ZIP, "bad/c.png": PNG, "bad/one.txt": b"words"
         }, ("bad",)),
         Case("kinds that are not known, named", {
-            "bad.docx": ZIP, "bad.pdf": b"%PDF-1.7\n%\xe2\xe3\n", "bad.rtf": b"{\\rtf1 words}", "bad.png": PNG
+            "bad.xlsx": ZIP, "bad.png": PNG, "pdf.txt": b"%PDF-1.7\n%\xe2\xe3\n", "rtf.txt": b"{\\rtf1 words}"
+        }),
+        Case("not what their names say", {
+            "bad.docx": ZIP, "bad.odt": b"words", "bad.pdf": b"words", "bad.rtf": b"words", "bad.eml": b"Dear all, words",
+            "bad.mbox": b"Dear all, words",
+        }),
+        Case("PDF cut off in the middle", {"bad.pdf": b"%PDF-1.7\n%\xe2\xe3\n"}),
+        Case("XML that is broken, of an unknown kind, or defines entities", {
+            "a.xml": b"<TEI><text>words</TEI>", "b.xml": b"<doc><p>words</p></doc>",
+            "c.xml": b'<!DOCTYPE TEI [<!ENTITY a "words"><!ENTITY b "&a;&a;">]><TEI><text>&b;</text></TEI>',
         }),
         Case("a folder without anything to read", {"bad/readme": b"words"}, ("bad",)),
     ],

@@ -60,19 +60,70 @@ The command line turns every error into one message on standard error and an exi
 
 {_MADE}
 """,
-    "after-formats": """
+    "after-formats": r"""
 Each of them may be compressed: COMPRESSIONS. The extension decides; a file without a known extension is recognised by its first
 bytes where that is possible.
 
 - An input is a file, a folder, a glob pattern or `-` for standard input (JSON lines, a JSON array or one plain text).
 - Records need a text. The fields `id`, `time` and `group` are used where they exist; `--text-field`, `--id-field`,
   `--time-field` and `--group-field` give other names.
-- A time is ISO 8601, RFC 2822 or seconds since 1970. Other times are counted, reported and ignored.
+- A field may be inside of others: `--text-field doc.text`, `--text-field 'messages[].content'` (the texts of a list become
+  paragraphs of one text). A field with just that name comes first. `dedup` does not write such texts back.
 - The same id twice is an error. Files and records without an id get one: see [ids of files](#ids-of-files).
+
+## Documents whose text is extracted
+
+PDF, Word, OpenDocument, RTF, EPUB, XML and mail are read by every verb, as are HTML pages. Offsets refer to the extracted text, which
+`find` writes to the table `texts`. `pip install 'ibidem[office]'` adds the libraries for PDF and RTF; without them, such files are
+skipped with a reason. The other formats need nothing more.
+
+- **PDF**: lines become paragraphs, words that are hyphenated at line ends are joined, and lines that several pages have at the top or
+  bottom (running titles, page numbers) are left out. A scan without text is skipped: run OCR first.
+- **Word, OpenDocument, EPUB**: text that tracked changes have deleted is left out; so are comments, headers and footers.
+- **TEI**: the text as it is meant to be read (`corr`, `reg` and `expan` of a `choice`), notes after their paragraphs. `title` and
+  `author` come from the header, `time` from the `date` of the source.
+- **ALTO, PAGE**: words in reading order, hyphens at line ends joined.
+- **Other XML**: `--text-path article/body//p` names the elements with the text. `//` skips levels, `*` is any element, namespaces do
+  not count. Files that define entities of their own are refused.
+- **Mail**: the message as it is read, quotations included, without attachments. The subject is the `title`, the date the `time`;
+  `from`, `to`, `cc`, `message_id` and others are fields: `--group-field from`.
+
+Where documents have pages, `passages` has the columns `a_page` and `b_page`, and for ALTO and PAGE `a_region` and `b_region`: the page on
+which the passage begins and the region of that page, counted from 1; null for documents without. In the text, a page begins with the
+character U+001D and a region with U+001E, which count as spaces. On Spark there are no such columns, and mailboxes are not read.
+
+`dedup` copies such files or leaves them out as a whole. It cannot cut passages out of them: write the texts with
+`find --format jsonl` and clean `texts.jsonl`.
+
+## Encodings
+
+Text, JSON and CSV files are UTF-8. `--encoding latin-1` names another encoding for all files; `--encoding auto` detects that of each
+file (UTF-8, UTF-16, UTF-32, or the most likely one) and says how many are not UTF-8. HTML, XML and mail say their own.
+
+## Times
+
+A time is ISO 8601, RFC 2822, seconds since 1970, or a date as people write it: 4 May 2031, 4. Mai 2031, May 4, 2031, 04.05.2031,
+2031年5月4日. 4/5/2031 could be two days: `--date-format day-first` or `month-first` decides, and `--date-format %d-%m-%y` names any other
+form. Times that cannot be parsed are counted, reported and ignored.
+
+## Times, groups and titles from elsewhere
+
+```text
+ibidem find articles -o out --metadata dates.csv
+ibidem find scans -o out --time-from '\d{4}-\d\d-\d\d' --group-from 'scans/([^/]+)/'
+```
+
+`--metadata` names a CSV, TSV, JSON lines or Parquet file with a row per document. A row is found by the id of the document, or by the path
+or name of its file, with or without extension; `--metadata-key` names the column if it is none of `id`, `file`, `path`, `name` and the
+like. Its columns `time` (or `date`), `group` and `title` count more than what the document says; all others become fields, too. Documents
+without a row and rows without a document are reported.
+
+`--time-from` and `--group-from` are regular expressions that are looked for in the path of each file. What counts is the group named
+`time` or `group`, else the first group, else all that matches. The metadata count more.
 
 ## Ids of files
 
-The id of a text or HTML file is its path, as seen from the current folder: `essays/mia.txt`. It is the same whether you name a folder
+The id of a file that is one document is its path, as seen from the current folder: `essays/mia.txt`. It is the same whether you name a folder
 (`essays`, `./essays/`), a pattern (`essays/*.txt`), the file itself or its absolute path. A file outside the current folder has its
 absolute path as its id: `/srv/essays/mia.txt`. So two files never share an id.
 
@@ -85,7 +136,7 @@ an index from one folder; if a text arrives under a second id all the same, `ind
 
 | file | written by | content |
 |---|---|---|
-| `passages`, `repeats`, `documents`, `texts` | `find` | [tables](tables.md); `texts` only where text was extracted from HTML |
+| `passages`, `repeats`, `documents`, `texts` | `find` | [tables](tables.md); `texts` only where text was extracted |
 | `families` | `find --families` | a [table](tables.md#families) |
 | `sentence_pairs`, `postings` | `find --sentence-pairs`, `--postings` | [tables](tables.md#sentence_pairs) |
 | `passages` | `compare --pairs` | a [table](tables.md#passages) |
@@ -118,7 +169,8 @@ TABLES = {
         model.PASSAGES,
         "One row per passage that two documents share. Written by `find`, `compare --pairs` and `index query`. "
         "With `find --families`, the column `family` follows: the number of the [family](#families) that the passage belongs "
-        "to, empty if it belongs to none. With `--keep-text`, the columns `a_text` and `b_text` follow.",
+        "to, empty if it belongs to none. Where documents have [pages](file-formats.md#documents-whose-text-is-extracted), "
+        "`a_page` and `b_page` follow; with `--keep-text`, `a_text` and `b_text`.",
     ),
     "repeats": (model.REPEATS, "One row per text that appears in more than `--max-places` places. Written by `find`."),
     "families": (
@@ -285,6 +337,14 @@ EXIT_CODES = {
 FORMAT_NOTES = {
     "text": "a file",
     "html": "a file; its text is extracted (`--main-content` drops navigation and footers)",
+    "pdf": "a file (needs `ibidem[office]`); pages are known",
+    "docx": "a file; text boxes and notes follow their paragraph",
+    "odt": "a file; notes follow their paragraph",
+    "rtf": "a file (needs `ibidem[office]`)",
+    "epub": "a file; its chapters in reading order",
+    "xml": "a file: TEI, ALTO, PAGE or XHTML, or what `--text-path` names; pages and regions are known",
+    "eml": "a mail",
+    "mbox": "a mail of the mailbox",
     "jsonl": "a line",
     "json": "an element of an array",
     "csv": "a row; the first row names the columns",

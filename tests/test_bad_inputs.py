@@ -182,20 +182,20 @@ def test_other_tables_are_read_where_one_does_not_fit(tmp_path: Path) -> None:
 
 
 def test_every_file_of_unknown_kind_is_named(tmp_path: Path) -> None:
-    for name in ("a.docx", "b.DOCX", "c.pdf", "README", "_SUCCESS", ".hidden", "d.txt"):
+    for name in ("a.xlsx", "b.XLSX", "c.pptx", "README", "_SUCCESS", ".hidden", "d.txt"):
         (tmp_path / name).write_bytes(b"words")
     found, skipped = collect(tmp_path)
     assert found == ["words"]
     assert [(Path(record.source).name, record.position, record.reason) for record in skipped] == [
         ("README", 0, "unknown kind of file (no extension)"),
-        ("a.docx", 0, "unknown kind of file (.docx)"),
-        ("b.DOCX", 0, "unknown kind of file (.docx)"),
-        ("c.pdf", 0, "unknown kind of file (.pdf)"),
+        ("a.xlsx", 0, "unknown kind of file (.xlsx)"),
+        ("b.XLSX", 0, "unknown kind of file (.xlsx)"),
+        ("c.pptx", 0, "unknown kind of file (.pptx)"),
     ]
     assert files_of_unknown_kind(tmp_path) == skipped
     assert files_of_unknown_kind([tmp_path / "d.txt"]) == []
     assert list(unknown_files_lines(skipped)) == [
-        "4 files of unsupported types were not read (2 .docx, 1 no extension, 1 .pdf); skipped.jsonl lists them"
+        "4 files of unsupported types were not read (2 .xlsx, 1 no extension, 1 .pptx); skipped.jsonl lists them"
     ]
     assert list(skipped_lines(skipped)) == []
     with pytest.raises(SkippedRecordsError, match=r"README: unknown kind of file \(no extension\)\nFix the file"):

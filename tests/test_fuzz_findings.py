@@ -22,7 +22,7 @@ from ibidem.evaluation.truth_files import read_passages
 from ibidem.formats import read_batches
 from ibidem.formats.byte_streams import READ_ERRORS, ByteStream
 from ibidem.formats.html_text import extract_text
-from ibidem.formats.jobs import UnreadTimes
+from ibidem.formats.jobs import ReadingRemark
 from ibidem.formats.times import from_array
 from ibidem.index.index import Index
 from ibidem.viewer.material import material_of_folder
@@ -253,7 +253,7 @@ def test_times_that_nobody_can_write_are_none(column: pa.Array) -> None:
     """They were in no year that Python has, or wrapped around to another one."""
     expected = [None, datetime(2024, 5, 1, tzinfo=timezone.utc)]
     assert from_array(column).to_pylist() == expected
-    told: list[UnreadTimes] = []
+    told: list[ReadingRemark] = []
     table = pa.table({"text": ["One.", "Two."], "time": column})
     batches = list(read_batches(table, Config().documents, pytest.fail, None, told.append))
     assert [moment for batch in batches for moment in batch.column("time").to_pylist()] == expected

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ibidem.config.verb_settings import ClusterSettings, DedupSettings, FindSettings
-    from ibidem.config.word_source import GivenWords
+    from ibidem.config.word_source import GivenPath, GivenWords
     from ibidem.evaluation.measures import Sentences
     from ibidem.execution.spark.engine import SparkEngine
     from ibidem.results.cleaning_result import CleaningResult
@@ -72,8 +72,10 @@ def find(
     inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
     progress: Progress | None = None, engine: SparkEngine | str | None = None,
     # settings of find
-    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
-    main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
+    date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
+    group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
+    lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
     spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
@@ -175,9 +177,9 @@ def compare_pairs(
     config: Config | None = None, progress: Progress | None = None,
     # settings of compare_pairs
     text_field: str = "text", id_field: str = "id", time_field: str = "time", html: bool = False, main_content: bool = False,
-    encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1, max_gap_sentences: int = 4,
-    min_evidence: float = 25.0, min_aligned_words: int = 25, summaries: bool = True, workers: int = 0,
-    format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
+    text_path: str = "auto", encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    max_gap_sentences: int = 4, min_evidence: float = 25.0, min_aligned_words: int = 25, summaries: bool = True,
+    workers: int = 0, format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
     strict: bool = False,
     # end of settings
 ) -> Comparison:  # fmt: skip
@@ -235,9 +237,11 @@ def cluster(
     inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
     progress: Progress | None = None, engine: SparkEngine | str | None = None,
     # settings of cluster
-    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
-    main_content: bool = False, encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1,
-    max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto", spot_stop_words: str | int | Sequence[str] = "auto",
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
+    date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
+    group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
+    hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0,
+    antecedents: str | int | Sequence[str] = "auto", spot_stop_words: str | int | Sequence[str] = "auto",
     spot_short_chains: bool = False, spot_distance: int = 1, spot_chain: int = 2, word_counts: GivenWords = "none",
     stop_words: GivenWords = "none", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
     paper: bool = False, min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
@@ -296,10 +300,11 @@ def tune(
     ratios: Sequence[int] | None = None, limits: Sequence[float | str | Fraction] | None = None, all_remainders: bool = False,
     config: Config | None = None, progress: Progress | None = None,
     # settings of tune
-    text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, encoding: str = "utf-8",
-    hash_seed: int = -1, shingle_size: int = 0, as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
-    min_similarity: float | Fraction = 0.8, contractions: bool = False, max_shingle_documents: int = 1000,
-    shingle_unit: Literal["word", "line"] = "word", workers: int = 0, strict: bool = False,
+    text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, text_path: str = "auto",
+    encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0,
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", min_similarity: float | Fraction = 0.8,
+    contractions: bool = False, max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
+    workers: int = 0, strict: bool = False,
     # end of settings
 ) -> Tuning:  # fmt: skip
     """Measure which share of the shingles `cluster` must look at, by document size, to reach a given precision.
@@ -354,8 +359,10 @@ def dedup(
     inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
     progress: Progress | None = None, engine: SparkEngine | str | None = None,
     # settings of dedup
-    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
-    main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
+    date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
+    group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
+    lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
     spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
@@ -419,8 +426,7 @@ def collapse(
     `hits` are dicts in the order of their rank. The hits that are kept are yielded in this order, with all their fields and
     the ids of those folded under them as `collapsed`. With `query_field`, hits that follow one another and have the same value
     there are one list, and lists are yielded one by one. With `mark_only=True` every hit is yielded at once, with the id of
-    the hit it is folded under as `collapsed_into`. Settings are those of `cluster` that say what a duplicate is
-    (`min_similarity`, `min_containment`, `shingle_size`), `text_field` and `id_field`. A hit without text is kept.
+    the hit it is folded under as `collapsed_into`. Settings are those of `cluster`. A hit without text is kept.
 
     >>> import ibidem
     >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."

@@ -76,7 +76,10 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Passage:
-    """A text that appears in two documents, located in both. Its first sentences are numbered from 0 in their documents."""
+    """A text that appears in two documents, located in both. Its first sentences are numbered from 0 in their documents.
+
+    Where documents have pages, `a_page` and `b_page` say on which the passage begins, counted from 1.
+    """
 
     a: Span
     b: Span
@@ -86,6 +89,8 @@ class Passage:
     direction: str
     a_sentence: int = 0
     b_sentence: int = 0
+    a_page: int | None = None
+    b_page: int | None = None
 
     @cached_property
     def differences(self) -> list[Difference]:

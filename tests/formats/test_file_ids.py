@@ -103,12 +103,12 @@ def test_a_file_called_like_standard_input(project: Path) -> None:
 
 
 def test_what_is_left_out_is_named_by_the_same_path(project: Path) -> None:
-    (project / "essays/2024/b.docx").write_bytes(b"PK")
-    expected = [Skipped("essays/2024/b.docx", 0, "unknown kind of file (.docx)")]
+    (project / "essays/2024/b.xlsx").write_bytes(b"PK")
+    expected = [Skipped("essays/2024/b.xlsx", 0, "unknown kind of file (.xlsx)")]
     for inputs in ("essays", "./essays/", project / "essays", ["essays", "pages"]):
         assert resolve(inputs).skipped == expected
     os.chdir("essays/2024")
-    assert resolve(".").skipped == [Skipped("b.docx", 0, "unknown kind of file (.docx)")]
+    assert resolve(".").skipped == [Skipped("b.xlsx", 0, "unknown kind of file (.xlsx)")]
 
 
 def test_run_json_names_files_by_the_same_path(project: Path) -> None:

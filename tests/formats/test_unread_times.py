@@ -15,7 +15,7 @@ from tests.texts import text
 
 RECORDS = [
     {"id": "a", "text": text(1, 2, 3), "time": "2031-03-01"},
-    {"id": "b", "text": text(9, 1, 2, 3), "time": "01.03.2031"},
+    {"id": "b", "text": text(9, 1, 2, 3), "time": "01/03/2031"},
     {"id": "c", "text": text(8, 4, 5), "time": "yesterday"},
     {"id": "d", "text": text(8, 4, 6)},
 ]
@@ -39,7 +39,7 @@ def test_times_that_are_not_known_are_counted_and_the_first_is_named(tmp_path: P
     result = ibidem.find(write(tmp_path / f"news{suffix}"))
     (notice,) = result.notices
     assert notice.startswith("2 timestamps could not be parsed and were ignored")
-    assert "'01.03.2031'" in notice
+    assert "'01/03/2031'" in notice
     assert f"news{suffix}:" in notice
     assert result.run()["notices"] == [notice]
 

@@ -21,6 +21,7 @@ from ibidem.cli.options import (
     setting_options,
 )
 from ibidem.config import FORMATS, Config
+from ibidem.config.document_settings import DOCUMENT_FACTS
 from ibidem.config.settings import INPUT, OUTPUT
 
 
@@ -48,7 +49,10 @@ from ibidem.config.settings import INPUT, OUTPUT
 )  # fmt: skip
 @setting_options(
     "documents", "sentences", "alignment", "engine", "output",
-    without=("html", "group_field", "align", "format", "engine", "memory", "max_disk", "tmp_dir", "partitions", "resume"),
+    without=(
+        "html", "group_field", "align", "format", "engine", "memory", "max_disk", "tmp_dir", "partitions", "resume",
+        *DOCUMENT_FACTS,
+    ),
     also=("max_gap_sentences",),
 )  # fmt: skip
 @run_options

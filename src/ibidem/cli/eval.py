@@ -14,6 +14,7 @@ import click
 from ibidem.cli.commands import Verb, argument, files, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import ChoiceType, resolve_settings, setting_options
+from ibidem.config.document_settings import DOCUMENT_FACTS
 from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ _OF_PAIRS = ("passages", "sentences", "sentence-pairs", "pairs")
     group=CRITERIA,
     help="Resample N times for 95 % intervals. Pairs of documents are resampled; for clusters and verdicts, documents.",
 )
-@setting_options("documents", "sentences", without=("time_field", "group_field", "hash_seed"))
+@setting_options("documents", "sentences", without=("time_field", "group_field", "hash_seed", *DOCUMENT_FACTS))
 @option(
     "--json", "as_json", is_flag=True, group=OUTPUT, help="Print JSON. It has all counts and, for passages, micro-averages."
 )

@@ -20,8 +20,13 @@ INPUT is a file, a folder, a pattern such as 'news/*.jsonl', or - for standard i
 without one, the first bytes do.
 
 \b
-.txt .md        one document per file
+.txt .md .rst .log
+                one document per file
 .html           one document per file; its text is extracted
+.pdf .rtf       the same; needs ibidem[office]
+.docx .odt .epub, .xml (TEI, ALTO, PAGE, or --text-path), .eml
+                the same
+.mbox           mailboxes: one document per mail
 .jsonl          one document per line, as a JSON object
 .json           a list of JSON objects, one per document
 .csv .tsv       one document per row; the first row names the columns
@@ -35,6 +40,7 @@ All of them may be compressed: .gz or .zst. Parquet compresses its own columns.
 --id-field NAME      the field with the id (id)
 --time-field NAME    the field with the publication time (time)
 --group-field NAME   the field with the outlet, author or site (group)
+--metadata FILE      a table with times, groups and titles of documents
 
 Results are tables in a folder: parquet, or jsonl or csv with --format. Records that cannot be used are skipped and listed in
 skipped.jsonl; with --strict, the run stops at the first one.""",

@@ -13,6 +13,7 @@ import click
 from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import plain_inputs_argument, resolve_settings, run_options, setting_options
+from ibidem.config.document_settings import DOCUMENT_FACTS
 from ibidem.config.papers import MIN_PRECISION
 from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
 
@@ -56,7 +57,7 @@ T = TypeVar("T")
         "measure", "method", "min_containment", "min_shared_shingles", "sampling", "sample_every", "sample_remainder",
         "sample_size", "supershingles", "supershingle_size", "min_supershingles", "verify", "filter_bits", "permutations",
         "bands", "max_bits_apart", "sentence_pairs", "postings", "format", "keep_text", "overwrite", "group_field",
-        "time_field", "partitions", "resume",
+        "time_field", "partitions", *DOCUMENT_FACTS, "resume",
     ),
     also=("hash_seed",),
 )  # fmt: skip

@@ -28,6 +28,7 @@ from ibidem.cli.options import (
     source_words_option,
 )
 from ibidem.cli.signals import SIGNALS, note
+from ibidem.config.document_settings import DOCUMENT_FACTS
 from ibidem.config.settings import INPUT
 from ibidem.errors import SkippedRecordsError
 
@@ -46,7 +47,8 @@ from ibidem.errors import SkippedRecordsError
 @source_words_option
 @max_places_option
 @setting_options(
-    "documents", "passages", "alignment", "index", without=("encoding", "max_places", "families", "summaries"),
+    "documents", "passages", "alignment", "index",
+    without=("encoding", "max_places", "families", "summaries", *DOCUMENT_FACTS),
     also=(*FIRST_SETTINGS, "as_paper", "paper", "workers", "strict"),
 )  # fmt: skip
 @quiet_option

@@ -10,6 +10,7 @@ import click
 from ibidem.cli.commands import Verb, files, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import inputs_argument, resolve_settings, run_options, setting_options
+from ibidem.config.document_settings import DOCUMENT_FACTS
 from ibidem.config.settings import CRITERIA, OUTPUT
 
 _ENDINGS = (".tsv", ".csv", ".parquet", ".txt")
@@ -36,7 +37,9 @@ _ENDINGS = (".tsv", ".csv", ".parquet", ".txt")
     "--max-words", metavar="N", type=int, default=0, shown_default="0", group=CRITERIA,
     help="Keep only the N most frequent words; 0: all.",
 )  # fmt: skip
-@setting_options("documents", "sentences", also=("workers", "strict"), without=("group_field", "time_field", "hash_seed"))
+@setting_options(
+    "documents", "sentences", also=("workers", "strict"), without=("group_field", "time_field", "hash_seed", *DOCUMENT_FACTS)
+)
 @run_options
 def words(
     inputs: tuple[str, ...],

@@ -11,6 +11,7 @@ from ibidem.config.config import (
     setting_type,
     settings_from_toml,
 )
+from ibidem.config.document_settings import DocumentsConfig
 from ibidem.config.settings import (
     EXACT_METHODS,
     FORMATS,
@@ -20,7 +21,6 @@ from ibidem.config.settings import (
     SHINGLE_SIZES,
     SIGNATURES,
     AlignmentConfig,
-    DocumentsConfig,
     EngineConfig,
     PassagesConfig,
     SentencesConfig,

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from ibidem.config.checks import problems_of
+from ibidem.config.document_settings import DocumentsConfig
 from ibidem.config.papers import PRESETS
 from ibidem.config.settings import (
     AUTO,
@@ -20,7 +21,6 @@ from ibidem.config.settings import (
     AlignmentConfig,
     CleaningConfig,
     ClustersConfig,
-    DocumentsConfig,
     EngineConfig,
     IndexConfig,
     MatchesConfig,
@@ -185,6 +185,8 @@ def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
     if wanted is WordSource:
         return value if isinstance(value, WordSource) else WordSource(value)
     if wanted is bool or wanted is str:
+        if wanted is str and isinstance(value, os.PathLike):
+            value = os.fspath(value)
         if wanted is str and isinstance(value, (list, tuple)):
             value = ",".join(map(str, value))
         if wanted is str and setting.name in _COUNTS_OR_WORDS and type(value) is int:

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.config.config import setting_fields, setting_type
+from ibidem.config.document_settings import DOCUMENT_FACTS
 from ibidem.config.word_source import WordSource
 
 SOURCE = Path(__file__).parent.parent
 WIDTH = 128
 _WIDER_TYPES = {
     "antecedents": "str | int | Sequence[str]", "spot_stop_words": "str | int | Sequence[str]",
+    "metadata": "GivenPath",
     "word_counts": "GivenWords", "stop_words": "GivenWords", "bits_per_word": 'int | Literal["auto"]',
 }  # fmt: skip
 _SIGNATURE_SETTINGS = (
@@ -105,21 +107,23 @@ FUNCTIONS = {
     ),
     "compare": Wanted(("sentences", "alignment"), ("align",), ("max_gap_sentences", "workers")),
     "compare_pairs": Wanted(
-        ("documents", "sentences", "alignment", "output"), ("align", "group_field"), ("max_gap_sentences", "workers")
+        ("documents", "sentences", "alignment", "output"),
+        ("align", "group_field", *DOCUMENT_FACTS),
+        ("max_gap_sentences", "workers"),
     ),
     "tune": Wanted(
         ("documents", "signatures", "matches", "resemblance"),
-        (*_SIGNATURE_SETTINGS, *_SENTENCE_TABLES, *_DUPLICATE_SETTINGS, "group_field", "time_field"),
+        (*_SIGNATURE_SETTINGS, *_SENTENCE_TABLES, *_DUPLICATE_SETTINGS, "group_field", "time_field", *DOCUMENT_FACTS),
         ("hash_seed", *_RUN),
     ),
-    "words": Wanted(("documents", "sentences"), ("group_field", "time_field", "hash_seed"), _RUN),
+    "words": Wanted(("documents", "sentences"), ("group_field", "time_field", "hash_seed", *DOCUMENT_FACTS), _RUN),
     "read": Wanted(("documents",)),
     "Index": Wanted(_INDEX_STAGES, _NO_INDEX_SETTINGS, (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
     "Index.query": _QUERY,
     "Index.check": _QUERY,
     "Index.add": Wanted(("documents",), (), ("as_paper", "memory", *_RUN)),
     "Index.info": Wanted(("index",)),
-    "Index.watch": Wanted(_INDEX_STAGES, _NO_INDEX_SETTINGS, ("as_paper", "paper", "memory", *_RUN)),
+    "Index.watch": Wanted(_INDEX_STAGES, (*_NO_INDEX_SETTINGS, *DOCUMENT_FACTS), ("as_paper", "paper", "memory", *_RUN)),
 }
 FILES = ("api.py", "word_api.py", "formats/reader.py", "index/index.py")
 # Verbs whose overloads say what a call returns take the same settings as a class of keywords.
@@ -134,7 +138,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal, TypedDict
 
-from ibidem.config.word_source import GivenWords
+from ibidem.config.word_source import GivenPath, GivenWords
 '''
 
 

@@ -62,32 +62,10 @@ def _setting(
     return field(default=default, metadata={**about, "choices": choices, "at_least": at_least, "at_most": at_most})
 
 
-_input = partial(_setting, INPUT)
+input_setting = partial(_setting, INPUT)
 _criterion = partial(_setting, CRITERIA)
 _output = partial(_setting, OUTPUT)
 _running = partial(_setting, RUNNING)
-
-
-@dataclass(frozen=True)
-class DocumentsConfig:
-    """How records become documents."""
-
-    text_field: str = _input("text", "Field or column with the text.", common=True, value="NAME")
-    id_field: str = _input(
-        "id",
-        "Field with the document's id. Records without one get an id made of file name and position.",
-        common=True,
-        value="NAME",
-    )
-    time_field: str = _input(
-        "time", "Field with the publication time. ISO 8601, or seconds since 1970.", common=True, value="NAME"
-    )
-    group_field: str = _input(
-        "group", "Field with the outlet, author or site. It is called the document's group.", common=True, value="NAME"
-    )
-    html: bool = _input(False, "The text field contains HTML: extract the text from it.")
-    main_content: bool = _input(False, "Keep only the main content of HTML, without navigation and footers.")
-    encoding: str = _input("utf-8", "Character encoding of text, JSON and CSV files.", value="NAME")
 
 
 @dataclass(frozen=True)
@@ -446,4 +424,4 @@ class OutputConfig:
     format: str = _output("parquet", "Format: parquet, jsonl or csv.", common=True, value="NAME", choices=FORMATS)
     keep_text: bool = _output(False, "Add the texts of passages: columns a_text and b_text.", common=True)
     overwrite: bool = _output(False, "Replace the results in the output folder.", common=True)
-    strict: bool = _input(False, "Stop with exit code 3 at the first record that would be skipped.")
+    strict: bool = input_setting(False, "Stop with exit code 3 at the first record that would be skipped.")

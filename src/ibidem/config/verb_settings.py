@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal, TypedDict
 
-from ibidem.config.word_source import GivenWords
+from ibidem.config.word_source import GivenPath, GivenWords
 
 
 class FindSettings(TypedDict, total=False):
@@ -16,8 +16,14 @@ class FindSettings(TypedDict, total=False):
     id_field: str
     time_field: str
     group_field: str
+    date_format: str
+    metadata: GivenPath
+    metadata_key: str
+    time_from: str
+    group_from: str
     html: bool
     main_content: bool
+    text_path: str
     encoding: str
     lang: str
     max_sentence_words: int
@@ -70,8 +76,14 @@ class ClusterSettings(TypedDict, total=False):
     id_field: str
     time_field: str
     group_field: str
+    date_format: str
+    metadata: GivenPath
+    metadata_key: str
+    time_from: str
+    group_from: str
     html: bool
     main_content: bool
+    text_path: str
     encoding: str
     hash_seed: int
     shingle_size: int
@@ -128,8 +140,14 @@ class DedupSettings(TypedDict, total=False):
     id_field: str
     time_field: str
     group_field: str
+    date_format: str
+    metadata: GivenPath
+    metadata_key: str
+    time_from: str
+    group_from: str
     html: bool
     main_content: bool
+    text_path: str
     encoding: str
     lang: str
     max_sentence_words: int

@@ -16,6 +16,7 @@ class WordRows(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
+GivenPath: TypeAlias = str | os.PathLike[str]
 # What users may give: a file or words separated by commas, words in a list, a mapping from words to counts, or a table.
 GivenWords: TypeAlias = str | os.PathLike[str] | Sequence[str] | Mapping[str, int | Sequence[int]] | WordRows
 

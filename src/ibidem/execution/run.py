@@ -22,7 +22,7 @@ from ibidem.execution.threads import Threads
 from ibidem.formats import describe_inputs, input_size, read_batches
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.inputs import given_names, resolve_inputs, source_names, without_iterators
-from ibidem.formats.jobs import SkippedRecords, UnreadTimes, unread_times_notices
+from ibidem.formats.jobs import TIMES, ReadingRemark, SkippedRecords, reading_notices
 from ibidem.formats.known_fields import fields_seen
 from ibidem.formats.sources import FileSource, FileState, file_states
 
@@ -92,7 +92,7 @@ class LocalRun(Run[pa.Table]):
     def __init__(self, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
         super().__init__(inputs, against, config, progress)
         self.states: dict[str, FileState] = {}
-        self._unread_times: list[UnreadTimes] = []
+        self._remarks: list[ReadingRemark] = []
 
     def facts(self) -> dict[str, Any]:
         """Return what every result records about its run."""
@@ -103,12 +103,12 @@ class LocalRun(Run[pa.Table]):
             "inputs": describe_inputs(self.inputs) + reference,
             "counts": self.progress.counts,
             "timings": self.progress.timings,
-            "notices": unread_times_notices(self._unread_times),
+            "notices": reading_notices(self._remarks),
             "resources": self.progress.resources,
         }
 
     def _first_unread_time(self) -> str | None:
-        return self._unread_times[0].first if self._unread_times else None
+        return next((remark.first for remark in self._remarks if remark.kind == TIMES), None)
 
     def _note_states(self) -> None:
         self.states = file_states(resolve_inputs(without_iterators(self.inputs)))
@@ -117,7 +117,7 @@ class LocalRun(Run[pa.Table]):
         return _size_of(self.inputs, self.against)
 
     def _stream(self, fields: DocumentsConfig) -> Stream:
-        tell = self.skipped.add, self.progress.add_bytes, self._unread_times.append
+        tell = self.skipped.add, self.progress.add_bytes, self._remarks.append
         reference = iter(()) if self.against is None else read_batches(self.against, fields, *tell)
         return Stream(read_batches(self.inputs, fields, *tell), reference, self._n_bytes())
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ibidem.config.surface import given
+from ibidem.formats.field_paths import with_path_columns
 from ibidem.formats.jobs import Job, Outcome, weighed
 from ibidem.formats.records import Records, UnfitTableError, Wanted, check, missing_column
 
@@ -35,6 +36,7 @@ def arrow_batches(item: Any) -> Any:
 
 def arrow_jobs(batch: Any, first_position: int, source: str, wanted: Wanted, n_bytes: int = 0) -> Iterator[Job]:
     """Yield jobs for the rows of a record batch or table, a few megabytes each."""
+    batch = with_path_columns(batch, wanted.names) if wanted.has_paths else batch
     if wanted.config.text_field not in batch.schema.names:
         raise missing_column(source, batch.schema.names, wanted)
     check_text_type(batch.schema.field(wanted.config.text_field).type, source, wanted)

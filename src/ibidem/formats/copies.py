@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,9 +14,11 @@ from ibidem.config.surface import given
 from ibidem.errors import InputError, ResourceError
 from ibidem.execution.durable_files import make_folder, sync_files
 from ibidem.formats.byte_streams import READ_ERRORS, is_utf8
-from ibidem.formats.copy_files import InputFile, OutputFile, format_of_source
+from ibidem.formats.copy_files import InputFile, OutputFile, encoding_of_source, format_of_source
 from ibidem.formats.decisions import Decisions, Marks, to_json
 from ibidem.formats.edits import Edits
+from ibidem.formats.field_paths import is_path
+from ibidem.formats.file_encodings import AUTO
 from ibidem.formats.file_names import MARKS_FILE, output_paths
 from ibidem.formats.reader import file_jobs
 from ibidem.formats.registry import FORMATS, load_format
@@ -62,13 +65,19 @@ def rewrite(
 
 
 def check_cuts_possible(sources: Sequence[Source], config: DocumentsConfig) -> None:
-    """Raise InputError if texts of a source cannot be cut because they are extracted from HTML."""
+    """Raise InputError if texts of a source cannot be cut because they are extracted from HTML, PDF or the like."""
     for source in sources:
         if isinstance(source, FileSource):
             try:
                 kind = format_of_source(source)
             except READ_ERRORS:
                 continue  # the reader will report it
+            if FORMATS[kind].is_extracted:
+                raise InputError(
+                    f"{source.name}: passages cannot be cut out of {kind} files, whose text is extracted",
+                    f"Use {given('mark_only', True)} or {given('level', 'document')}, or clean the extracted texts: find with "
+                    f"{given('format', 'jsonl')} writes them to texts.jsonl.",
+                )
             if FORMATS[kind].is_html or (config.html and FORMATS[kind].has_fields):
                 raise InputError(
                     f"{source.name}: passages cannot be cut out of HTML",
@@ -106,6 +115,8 @@ class _Run:
         except READ_ERRORS as error:
             self._allow(source, error)
             return None
+        if is_path(self._config.text_field) and FORMATS[kind].has_fields:
+            self._check_field(source, kind)
         if self.marks is None and self._decisions.of_source(source.name).has_cuts:
             check_cuts_possible([source], self._config)
         return kind
@@ -113,7 +124,9 @@ class _Run:
     def write(self, source: FileSource, kind: str | None, path: Path) -> bool:
         """Write the copy of a source; return whether there is one."""
         decisions = self._decisions.of_source(source.name)
-        edits = Edits(source.name, self._config, decisions, self.marks, is_utf8(self._config.encoding))
+        encoding = self._config.encoding
+        encoding = encoding_of_source(source, kind) if encoding == AUTO else encoding
+        edits = Edits(source.name, replace(self._config, encoding=encoding), decisions, self.marks, is_utf8(encoding))
         lacks_fields = kind is not None and not FORMATS[kind].has_fields
         if lacks_fields and len(decisions):
             # Their writers do not look at texts.
@@ -127,7 +140,7 @@ class _Run:
                 return False
             as_it_is = not decision.cuts
         try:
-            file = InputFile(source, kind, self._config.encoding, self._on_bytes)
+            file = InputFile(source, kind, encoding, self._on_bytes)
         except OSError as error:
             self._allow(source, error)
             return False
@@ -168,6 +181,13 @@ class _Run:
         file = InputFile(source, kind, self._config.encoding, _ignore)
         with file:
             return load_format(kind).field_names(file)
+
+    def _check_field(self, source: FileSource, kind: str) -> None:
+        """Raise InputError if texts are inside of other fields: they could not be written back there."""
+        if len(self._decisions.of_source(source.name)) and self._config.text_field not in self._names(source, kind):
+            name = self._config.text_field
+            message = f"{source.name}: the text is inside of another field ('{name}'), and cannot be written back there"
+            raise InputError(message, "Copy the text into a field of its own first.")
 
     def _is_unread(self, source: FileSource) -> bool:
         """Return whether the reader could read nothing of a source, so that there is nothing to mark either."""

@@ -27,6 +27,7 @@ from ibidem.formats.byte_streams import (
     is_utf8,
     standard_input,
 )
+from ibidem.formats.file_encodings import AUTO, LOOKED_AT, detected_encoding
 from ibidem.formats.registry import FORMATS, sniff_format
 from ibidem.formats.sources import FileSource
 
@@ -46,6 +47,18 @@ def format_of_source(source: FileSource) -> str:
         return source.format
     with ByteStream(source.path) as stream:
         return sniff_format(stream)
+
+
+def encoding_of_source(source: FileSource, kind: str | None) -> str:
+    """Return the encoding of a source as the reader detects it: in all of a text, at the beginning of everything else."""
+    if kind is None or FORMATS[kind].is_binary or FORMATS[kind].is_html:
+        return "utf-8"
+    try:
+        with ByteStream(source.path) as stream:
+            is_whole = FORMATS[kind].is_document
+            return detected_encoding(stream.read() if is_whole else stream.peek(LOOKED_AT), is_whole)
+    except READ_ERRORS:
+        return "utf-8"  # whoever reads it will report that
 
 
 def _stored_compression(path: str | os.PathLike[str]) -> str | None:
@@ -86,6 +99,7 @@ class InputFile(ByteStream):
 
     def __init__(self, source: FileSource, kind: str | None, encoding: str, on_bytes: Callable[[int], None]) -> None:
         super().__init__(source.path)
+        encoding = encoding_of_source(source, kind) if encoding == AUTO else encoding
         self.name = source.name
         self.format = kind
         self.compression = _stored_compression(source.path)

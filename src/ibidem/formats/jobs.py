@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from ibidem.config.surface import given
+from ibidem.config.surface import given, named
 from ibidem.errors import SkippedRecordsError
 from ibidem.formats.file_access import is_unknown_kind
 from ibidem.formats.inputs import REPEATED
@@ -25,25 +26,53 @@ MIN_HEAVY_BYTES = 64 << 20
 N_WORKERS = 2
 MAX_JOBS_AHEAD = 4
 MAX_WAIT_SECONDS = 2
+TIMES, WITHOUT_ROW, UNUSED, ENCODING = "times", "without row", "unused", "encoding"
 
 
 @dataclass(frozen=True)
-class UnreadTimes:
-    """Times that cannot be parsed: the documents are used without them. `first` is one of them, and where it is."""
+class ReadingRemark:
+    """Something to tell about the inputs: how many times, and the first of them.
+
+    Its kind is TIMES, for those that cannot be parsed; ENCODING, for files in the encoding that `all` names; WITHOUT_ROW, for
+    documents that the metadata do not mention; or UNUSED, for rows of the metadata about no document, which `all` lists: they
+    may be about documents of the other side.
+    """
 
     count: int
     first: str
+    kind: str = TIMES
+    all: tuple[str, ...] = ()
 
 
-def unread_times_notices(unread: Sequence[UnreadTimes]) -> list[str]:
-    """Say how many times could not be parsed, with the first of them and what is accepted; an empty list if there are none."""
+def reading_notices(unread: Sequence[ReadingRemark]) -> list[str]:
+    """Say what there is to tell about the inputs, each with the first of its kind; an empty list if there is nothing."""
+    without = [each for each in unread if each.kind == WITHOUT_ROW]
+    unused = [each.all for each in unread if each.kind == UNUSED]
+    notices = []
+    if without:
+        count = sum(each.count for each in without)
+        what = f"{count:,} documents have" if count > 1 else "1 document has"
+        notices.append(f"{what} no row in the metadata, such as {without[0].first}")
+    if unused and (left := [key for key in unused[0] if all(key in others for others in unused[1:])]):
+        what = f"{len(left):,} rows of the metadata are" if len(left) > 1 else "1 row of the metadata is"
+        notices.append(f"{what} about no document, such as {left[0]:.80}")
+    encodings = Counter(name for each in unread if each.kind == ENCODING for name in each.all)
+    if encodings:
+        first = next(each.first for each in unread if each.kind == ENCODING)
+        what = "1 file is" if encodings.total() == 1 else f"{encodings.total():,} files are"
+        how = ", ".join(f"{name} ({count:,})" for name, count in encodings.most_common())
+        notices.append(f"{what} not UTF-8, by detection: {how}, such as {first}")
+    return [*_time_notices([each for each in unread if each.kind == TIMES]), *notices]
+
+
+def _time_notices(unread: Sequence[ReadingRemark]) -> list[str]:
     if not unread:
         return []
     count = sum(each.count for each in unread)
     ignored = (
         "timestamp could not be parsed and was ignored" if count == 1 else "timestamps could not be parsed and were ignored"
     )
-    return [f"{count:,} {ignored}, such as {unread[0].first}; accepted: {ACCEPTED}"]
+    return [f"{count:,} {ignored}, such as {unread[0].first}; accepted: {ACCEPTED}; {named('date_format')} sets another form"]
 
 
 @dataclass
@@ -54,7 +83,7 @@ class Outcome:
     skipped: list[Skipped] = field(default_factory=list)
     n_bytes: int = 0
     others: list[dict[str, Any]] | None = None
-    unread_times: UnreadTimes | None = None
+    remarks: list[ReadingRemark] = field(default_factory=list)
 
 
 Job = Callable[[], Outcome]

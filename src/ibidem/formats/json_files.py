@@ -15,6 +15,7 @@ from typing import Any
 from ibidem.formats.byte_streams import MAX_RECORD_BYTES, ByteStream
 from ibidem.formats.copy_files import InputFile, OutputFile
 from ibidem.formats.edits import Edits
+from ibidem.formats.field_paths import value_at
 from ibidem.formats.jobs import Job, skip_source
 from ibidem.formats.json_fields import cut_object, mark_value, names_of
 from ibidem.formats.python_records import record_jobs, whole_number
@@ -51,7 +52,7 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
         if decision is not None and not isinstance(value, dict):
             raise edits.changed()
         if decision is not None and (edits.marks is not None or decision.drop):
-            edits.meet(position, value.get(edits.text_field))
+            edits.meet(position, value_at(value, edits.text_field))
         if edits.marks is not None:
             source = mark_value(source, decision, edits)
         elif decision is not None and decision.drop:

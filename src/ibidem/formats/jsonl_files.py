@@ -131,7 +131,7 @@ class FieldTypes:
 
 
 def _parse_block(block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int) -> Outcome:
-    records = None if wanted.other_fields else _parse_fast(block, first_line, source, wanted, types)
+    records = None if wanted.other_fields or wanted.has_paths else _parse_fast(block, first_line, source, wanted, types)
     if records is not None:
         return check(records, wanted, n_bytes)
     return _parse_lines(block, first_line, source, wanted, types, n_bytes)

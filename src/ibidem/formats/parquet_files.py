@@ -20,6 +20,7 @@ from ibidem.formats.arrow_records import MAX_JOB_BYTES, arrow_jobs, check_text_t
 from ibidem.formats.byte_streams import MOST_TIMES, READ_ERRORS, ByteStream, UnfoldedError, most_unfolded
 from ibidem.formats.copy_files import InputFile, OutputFile
 from ibidem.formats.edits import Edits
+from ibidem.formats.field_paths import is_path, root_of, with_path_columns
 from ibidem.formats.jobs import Job
 from ibidem.formats.records import Wanted, missing_column
 from ibidem.formats.sources import FileSource
@@ -39,14 +40,18 @@ _NUMBER_FOLLOWS, _DICTIONARY_PAGE, _HEAD_BYTES = 0x15, 2, 16
 def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     """Yield a job for each stretch of rows; their position is their number in the file."""
     with _stored_bytes(stream) as stored, pq.ParquetFile(stored) as file:
-        names = file.schema_arrow.names
-        if wanted.config.text_field not in names:
+        names, text_field = file.schema_arrow.names, wanted.config.text_field
+        if text_field in names:
+            check_text_type(file.schema_arrow.field(text_field).type, source.name, wanted)
+        elif not is_path(text_field) or root_of(text_field) not in names:
             raise missing_column(source.name, names, wanted)
-        check_text_type(file.schema_arrow.field(wanted.config.text_field).type, source.name, wanted)
-        columns = names if wanted.other_fields else [name for name in names if name in wanted.names]
+        needed = {name if name in names else root_of(name) for name in wanted.names}
+        columns = names if wanted.other_fields else [name for name in names if name in needed]
         position, texts = 1, _Unfolded(stream)
         for rows in _rows(file, stored, columns):
-            n_rows = texts.take(rows, wanted.config.text_field)
+            rows = with_path_columns(rows, wanted.names) if wanted.has_paths else rows
+            check_text_type(rows.schema.field(text_field).type, source.name, wanted)
+            n_rows = texts.take(rows, text_field)
             yield from arrow_jobs(rows.slice(0, n_rows), position, source.name, wanted)
             position += rows.num_rows
             texts.check()

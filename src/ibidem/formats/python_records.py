@@ -12,6 +12,7 @@ import numpy as np
 from ibidem.formats import times
 from ibidem.formats.arrow_records import arrow_batches, arrow_jobs
 from ibidem.formats.byte_streams import READ_ERRORS
+from ibidem.formats.field_paths import with_paths
 from ibidem.formats.jobs import Job, Outcome, weighed
 from ibidem.formats.python_inputs import Texts
 from ibidem.formats.records import Records, Wanted, check, missing_text, strings, surrogate_in
@@ -84,6 +85,7 @@ class RecordCollector:
     def add(self, value: Any, position: int, n_chars: int | None = None) -> None:
         """Take one object, which was written in `n_chars` if that is known; what is no mapping is skipped."""
         if isinstance(value, Mapping):
+            value = with_paths(value, self._wanted.names) if self._wanted.has_paths else value
             self._found.append(self._wanted.only_wanted(value))
             self._positions.append(position)
             if n_chars is None or not self._wanted.other_fields:
@@ -113,6 +115,8 @@ def documents_of(
 
     `skipped` is what was left out before; `invalid_bytes` says of some rows where their line is no UTF-8.
     """
+    if wanted.has_paths:
+        found = [with_paths(record, wanted.names) for record in found]
     records = _records_of(found, positions, source, wanted)
     for row, byte in (invalid_bytes or {}).items():
         if row in records.problems:
@@ -142,7 +146,7 @@ def _records_of(found: list[Mapping[str, Any]], positions: list[int], source: st
         doc_ids.append(str(doc_id) if _is_name(doc_id) else None)
         groups.append(str(group) if _is_name(group) and surrogate_in(str(group)) is None else None)
     given = [record.get(time_name) for record in found]
-    moments = times.from_values(given)
+    moments = times.from_values(given, wanted.config.date_format)
     unread = []
     if moments.null_count:
         known = moments.is_valid().to_pylist()

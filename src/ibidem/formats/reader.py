@@ -15,11 +15,13 @@ import pyarrow as pa
 from ibidem.config import Config, DocumentsConfig
 from ibidem.config.keywords import carried_out_by
 from ibidem.config.surface import named
+from ibidem.config.word_source import GivenPath
 from ibidem.errors import InputError
 from ibidem.formats.arrow_records import arrow_batches
 from ibidem.formats.byte_streams import CHANGED, READ_ERRORS, ByteStream
+from ibidem.formats.file_encodings import AUTO, LOOKED_AT, detected_encoding
 from ibidem.formats.inputs import Resolved, resolve
-from ibidem.formats.jobs import Job, Outcome, UnreadTimes, run_jobs, skip_source
+from ibidem.formats.jobs import ENCODING, UNUSED, Job, Outcome, ReadingRemark, run_jobs, skip_source
 from ibidem.formats.known_fields import fields_of
 from ibidem.formats.python_inputs import Taken, Texts, refuse_open_file, refuse_texts_without_ids, settle
 from ibidem.formats.python_records import read_object
@@ -37,16 +39,16 @@ def read_batches(
     config: DocumentsConfig,
     on_skip: Callable[[Skipped], None],
     on_bytes: Callable[[int], None] | None = None,
-    on_unread_times: Callable[[UnreadTimes], None] | None = None,
+    on_remark: Callable[[ReadingRemark], None] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of all inputs, in the order of the inputs, as batches of the schema DOCUMENT_BATCH.
 
     A batch has at most 16 MB of text unless it is one document. Records that cannot be used go to `on_skip`,
-    raw bytes read are reported to `on_bytes`, times in no known form to `on_unread_times`; all are called in the
-    caller's thread. A path without files is an InputError at once.
+    raw bytes read are reported to `on_bytes`, times in no known form and the like to `on_remark`; all are called in
+    the caller's thread. A path without files is an InputError at once.
     """
     outcomes = _read_outcomes(resolve(inputs), Wanted(config))
-    reported = _report(outcomes, on_skip, on_bytes, on_unread_times)
+    reported = _report(outcomes, on_skip, on_bytes, on_remark)
     return _merge_small(batch for outcome in reported for batch in outcome.batches)
 
 
@@ -59,8 +61,9 @@ def _read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **se
 def read(
     inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None,
     # settings of read
-    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
-    main_content: bool = False, encoding: str = "utf-8",
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
+    date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
+    group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
     # end of settings
 ) -> Iterator[Document]:  # fmt: skip
     """Yield the documents of all inputs one by one, with all further fields of their records in `fields`.
@@ -158,15 +161,15 @@ def _report(
     outcomes: Iterator[Outcome],
     on_skip: Callable[[Skipped], None],
     on_bytes: Callable[[int], None] | None = None,
-    on_unread_times: Callable[[UnreadTimes], None] | None = None,
+    on_remark: Callable[[ReadingRemark], None] | None = None,
 ) -> Iterator[Outcome]:
     for outcome in outcomes:
         for record in outcome.skipped:
             on_skip(record)
         if on_bytes is not None and outcome.n_bytes:
             on_bytes(outcome.n_bytes)
-        if on_unread_times is not None and outcome.unread_times is not None:
-            on_unread_times(outcome.unread_times)
+        for remark in outcome.remarks if on_remark is not None else ():
+            on_remark(remark)  # type: ignore[misc]
         yield outcome
 
 
@@ -178,6 +181,8 @@ def _read_outcomes(resolved: Resolved, wanted: Wanted) -> Iterator[Outcome]:
     for outcome in _read_sources(resolved.sources, wanted):
         n_documents += sum(batch.num_rows for batch in outcome.batches)
         yield outcome
+    if unused := wanted.additions.unused():
+        yield Outcome(remarks=[ReadingRemark(len(unused), unused[0], UNUSED, tuple(unused))])
     if not n_documents and wanted.unfit_tables:
         raise wanted.unfit_tables[0]
     name = wanted.config.id_field
@@ -237,6 +242,13 @@ def _read_file(source: FileSource, wanted: Wanted) -> Iterator[Job]:
 def _read_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     kind = source.format or sniff_format(stream)
     head = stream.peek(HEAD_BYTES) if not FORMATS[kind].is_binary else b""
+    is_text = not FORMATS[kind].is_binary and not FORMATS[kind].is_html
+    if is_text and wanted.config.encoding == AUTO and not FORMATS[kind].is_document:
+        encoding = detected_encoding(stream.peek(LOOKED_AT), is_whole=False)
+        wanted = wanted.in_encoding(encoding)
+        if encoding != "utf-8":
+            remark = ReadingRemark(1, source.name, ENCODING, (encoding,))
+            yield functools.partial(Outcome, remarks=[remark])
     if reason := unfit_reason(head, kind, source.format is None, wanted.config.encoding):
         yield functools.partial(skip_source, source.name, reason)
     else:

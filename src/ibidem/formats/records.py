@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,11 @@ from ibidem.config.surface import given, named
 from ibidem.errors import InputError, SettingsError
 from ibidem.formats import times
 from ibidem.formats.byte_streams import MAX_RECORD_BYTES
-from ibidem.formats.jobs import Outcome, UnreadTimes
+from ibidem.formats.field_paths import is_path
+from ibidem.formats.file_encodings import AUTO
+from ibidem.formats.jobs import WITHOUT_ROW, Outcome, ReadingRemark
+from ibidem.formats.metadata import Additions
+from ibidem.formats.written_dates import check_form
 from ibidem.model import DOCUMENT_BATCH, Skipped
 
 MAX_BATCH_BYTES = 16 << 20
@@ -41,12 +45,16 @@ class Wanted:
     seen_urls: set[str] = field(default_factory=set)
     id_fields_met: set[bool] = field(default_factory=set)
     unfit_tables: list[InputError] = field(default_factory=list)
+    additions: Additions = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "additions", Additions(self.config))
+        if (allowed := check_form(self.config.date_format)) is not None:
+            raise SettingsError([f"{named('date_format')} must be {allowed}, not '{self.config.date_format}'"])
         try:
-            codecs.lookup(self.config.encoding)
+            codecs.lookup(self.config.encoding if self.config.encoding != AUTO else "utf-8")
         except LookupError:
-            known = "one that Python knows, such as utf-8 or latin-1"
+            known = "auto, or one that Python knows, such as utf-8 or latin-1"
             raise SettingsError([f"{named('encoding')} must be {known}, not '{self.config.encoding}'"]) from None
 
     @property
@@ -54,6 +62,17 @@ class Wanted:
         """Names of the fields for text, id, time and group."""
         config = self.config
         return config.text_field, config.id_field, config.time_field, config.group_field
+
+    def in_encoding(self, encoding: str) -> Wanted:
+        """Return the same for a file in some encoding."""
+        wanted = replace(self, config=replace(self.config, encoding=encoding))
+        object.__setattr__(wanted, "additions", self.additions)  # which counts over all files
+        return wanted
+
+    @property
+    def has_paths(self) -> bool:
+        """Whether any name may lead into a field."""
+        return any(map(is_path, self.names))
 
     def only_wanted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a record without unused values, which may be large; a record without text keeps its field names."""
@@ -152,7 +171,14 @@ def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
         wanted.id_fields_met.add(doc_ids is not None and doc_ids.null_count < n_rows)
     doc_ids = _make_missing_ids(doc_ids, records)
     group = None if records.group is None else _as_strings(records.group, "", {})
-    moments = pa.nulls(n_rows, DOCUMENT_BATCH.field("time").type) if records.time is None else times.from_array(records.time)
+    moments = pa.nulls(n_rows, DOCUMENT_BATCH.field("time").type)
+    if records.time is not None:
+        moments = times.from_array(records.time, wanted.config.date_format)
+    remarks = _unread_times(records, moments)
+    others = records.others
+    if wanted.additions.is_any:
+        moments, group, others, more = _with_additions(records, doc_ids, moments, group, wanted)
+        remarks += more
     columns = [
         doc_ids,
         text,
@@ -162,7 +188,6 @@ def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
         pa.array(records.position, pa.int64()),
         pa.array(np.full(n_rows, records.html) if records.cleaned is None else records.cleaned, pa.bool_()),
     ]
-    others = records.others
     skipped = [
         Skipped(records.source_of(row), columns[5][row].as_py(), problems[row], _known_id(records, doc_ids, row))
         for row in sorted(problems)
@@ -173,13 +198,42 @@ def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
         columns = [column.filter(pa.array(good)) for column in columns]
         others = None if others is None else [fields for fields, keep in zip(others, good, strict=True) if keep]
     batches = _cut(pa.RecordBatch.from_arrays(columns, schema=DOCUMENT_BATCH))
-    return Outcome(batches, skipped, n_bytes, others, _unread_times(records, moments))
+    return Outcome(batches, skipped, n_bytes, others, remarks)
 
 
-def _unread_times(records: Records, moments: Any) -> UnreadTimes | None:
+def _with_additions(
+    records: Records, doc_ids: Any, moments: Any, group: Any, wanted: Wanted
+) -> tuple[Any, Any, list[dict[str, Any]] | None, list[ReadingRemark]]:
+    """Return times, groups and other fields with what metadata and paths say, which counts more; and what to tell."""
+    additions, form = wanted.additions, wanted.config.date_format
+    names = doc_ids.to_pylist()
+    times_known, groups = moments.to_pylist(), [None] * len(names) if group is None else group.to_pylist()
+    others = None if records.others is None else list(records.others)
+    unread, without = [], []
+    for number, name in enumerate(names):
+        if number in records.problems:
+            continue
+        source = records.source_of(number)
+        row = additions.row(name or "", source)
+        if row is None and additions.table is not None:
+            without.append(name)
+        value = additions.time(row, source)
+        moment = None if value is None else times.parse_time(value, form)
+        if value is not None and moment is None:
+            unread.append((value, name))
+        times_known[number] = times_known[number] if moment is None else moment
+        groups[number] = additions.group(row, source) or groups[number]
+        if others is not None:
+            others[number] = {**others[number], **additions.others(row)}
+    remarks = [ReadingRemark(len(unread), f"{unread[0][0]!r:.60} for {unread[0][1]}")] if unread else []
+    remarks += [ReadingRemark(len(without), str(without[0]), WITHOUT_ROW)] if without else []
+    return pa.array(times_known, times.TIMESTAMP), strings(groups, "group", {}), others, remarks
+
+
+def _unread_times(records: Records, moments: Any) -> list[ReadingRemark]:
     """Say how many times are there and not known, if any."""
     if not records.unread_times and (records.time is None or moments.null_count == records.time.null_count):
-        return None
+        return []
     if records.unread_times:
         count, (row, value) = len(records.unread_times), records.unread_times[0]
         shown = repr(value)
@@ -187,7 +241,7 @@ def _unread_times(records: Records, moments: Any) -> UnreadTimes | None:
         rows = np.flatnonzero(pc.and_(moments.is_null(), pc.is_valid(records.time)).to_numpy(zero_copy_only=False))
         count, row = len(rows), int(rows[0])
         shown = times.shown(records.time[row])
-    return UnreadTimes(count, f"{shown:.60} in {records.source_of(row)}:{pa.array(records.position)[row].as_py()}")
+    return [ReadingRemark(count, f"{shown:.60} in {records.source_of(row)}:{pa.array(records.position)[row].as_py()}")]
 
 
 def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -> Any:
@@ -207,7 +261,7 @@ def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -
 def _explain_surrogate(surrogate: int, name: str) -> str:
     # Python decodes an invalid byte as U+DC00 + byte, if asked to continue.
     if 0xDC80 <= surrogate <= 0xDCFF:
-        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; {named('encoding')} sets another encoding"
+        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; {named('encoding')} sets another encoding, or auto"
     return f"lone surrogate \\u{surrogate:04x} in field '{name}'"
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import codecs
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ibidem.config.surface import given
 from ibidem.formats.byte_streams import BOM, COMPRESSIONS, MAGIC, ByteStream, is_utf8
+from ibidem.formats.file_encodings import wide_encoding
 
 if TYPE_CHECKING:
     from ibidem.formats.copy_files import InputFile, OutputFile
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from ibidem.formats.sources import FileSource
 
 TEXT, HTML, JSONL, JSON, CSV, TSV, PARQUET, WARC = "text", "html", "jsonl", "json", "csv", "tsv", "parquet", "warc"
+PDF, DOCX, ODT, RTF, EPUB, XML, EML, MBOX = "pdf", "docx", "odt", "rtf", "epub", "xml", "eml", "mbox"
 HEAD_BYTES = 4096
 _TWICE = " data, compressed twice"
 _FOREIGN = {
@@ -49,8 +52,13 @@ _FOREIGN = {
     b"\x04\x22\x4d\x18": "LZ4 data",
     **{magic: f"{name}{_TWICE}" for magic, name in MAGIC.items()},
 }
+# What is read under another name.
+_NAMED = {
+    b"%PDF-": "as .pdf it would be read",
+    b"{\\rtf": "as .rtf it would be read",
+    b"PK\x03\x04": "as .docx, .odt or .epub, if it is one, it would be read",
+}
 _TAR_PLACE, _TAR = 257, b"ustar"
-_WIDE_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 @dataclass(frozen=True)
@@ -67,14 +75,24 @@ class Format:
     first_bytes: tuple[bytes, ...] = ()
     is_binary: bool = False  # a file of it is not text in the encoding that the settings name
     is_html: bool = False  # texts are taken out of HTML, which also says its encoding
+    is_extracted: bool = False  # texts are taken out of something else, and nothing can be put back
     is_document: bool = False  # a file is one document
     has_fields: bool = False  # records have named fields
     has_lines: bool = False  # the position of a record is its line
 
 
+_extracted = partial(Format, "extracted_files", is_binary=True, is_extracted=True, is_document=True)
 FORMATS = {
-    TEXT: Format("text_files", (".txt", ".md"), (".text",), is_document=True),
+    TEXT: Format("text_files", (".txt", ".md", ".rst", ".log"), (".text", ".markdown"), is_document=True),
     HTML: Format("text_files", (".html",), (".htm", ".xhtml"), (b"<!doctype html", b"<html"), is_html=True, is_document=True),
+    PDF: _extracted((".pdf",), first_bytes=(b"%PDF-",)),
+    DOCX: _extracted((".docx",), (".docm", ".dotx")),
+    ODT: _extracted((".odt",), (".ott",)),
+    RTF: _extracted((".rtf",), first_bytes=(b"{\\rtf",)),
+    EPUB: _extracted((".epub",)),
+    XML: _extracted((".xml",), (".tei", ".alto"), first_bytes=(b"<?xml",)),
+    EML: _extracted((".eml",)),
+    MBOX: Format("mbox_files", (".mbox",), (".mbx",), is_binary=True, is_extracted=True),
     JSONL: Format("jsonl_files", (".jsonl",), (".ndjson",), (b"{",), has_fields=True, has_lines=True),
     JSON: Format("json_files", (".json",), first_bytes=(b"[",), has_fields=True),
     CSV: Format("csv_files", (".csv",), has_fields=True, has_lines=True),
@@ -140,23 +158,14 @@ def unfit_reason(head: bytes, name: str, is_guessed: bool, encoding: str) -> str
         return None
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
+            if magic in _NAMED:
+                return f"this is {what}, not text; {_NAMED[magic]}"
             step = "decompress it" if what.endswith(_TWICE) else "extract its text"
             return f"this is {what}, not text; {step} first"
     if head[_TAR_PLACE:].startswith(_TAR):
         return "this is a tar archive, not text; unpack it first"
-    if not kind.is_html and is_utf8(encoding) and (wide := _wide_encoding(head)):
-        return f"{wide.upper()} with NUL characters; read it with {given('encoding', wide)}"
+    if not kind.is_html and is_utf8(encoding) and (wide := wide_encoding(head)):
+        return f"{wide.upper()} with NUL characters; read it with {given('encoding', wide)} or auto"
     if is_guessed and b"\0" in head and not codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
         return "this is binary data of an unknown kind, not text"
-    return None
-
-
-def _wide_encoding(head: bytes) -> str | None:
-    """Return the encoding of text whose characters take two or four bytes, if its beginning shows that."""
-    for mark, encoding in _WIDE_MARKS.items():
-        if head.startswith(mark):
-            return encoding
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    if max(even, odd) * 4 > len(head) and min(even, odd) * 10 < max(even, odd):
-        return "utf-16-le" if odd > even else "utf-16-be"
     return None

@@ -12,7 +12,8 @@ from ibidem.config.surface import named
 from ibidem.formats.byte_streams import BOM, CHANGED, COMPRESSIONS, MAX_RECORD_BYTES, READ_ERRORS, ByteStream, is_utf8
 from ibidem.formats.copy_files import InputFile, OutputFile
 from ibidem.formats.edits import Edits
-from ibidem.formats.jobs import Job, Outcome, weighed
+from ibidem.formats.file_encodings import AUTO, detected_encoding
+from ibidem.formats.jobs import ENCODING, Job, Outcome, ReadingRemark, weighed
 from ibidem.formats.records import Records, Wanted, check, nul_reason, too_long
 from ibidem.formats.registry import HEAD_BYTES, HTML, TEXT, unfit_reason
 from ibidem.formats.sources import FileSource
@@ -41,11 +42,11 @@ def read_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
 
 def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     """Yield the job for one open stream that is a document as a whole."""
-    data = _read_whole(stream)
+    data = read_whole(stream)
     yield weighed(functools.partial(_to_documents, [source], [(source, data)], [], wanted, stream.take_count()), len(data))
 
 
-def _read_whole(stream: ByteStream) -> bytes:
+def read_whole(stream: ByteStream) -> bytes:
     """Return all that is left; OSError if that is more than a document may have."""
     pieces: list[bytes] = []
     n_bytes = 0
@@ -70,7 +71,7 @@ def _read_files(sources: list[FileSource], wanted: Wanted) -> Outcome:
         try:
             with ByteStream(source.path) as stream:
                 try:
-                    contents.append((source, _read_whole(stream)))
+                    contents.append((source, read_whole(stream)))
                 except READ_ERRORS as error:
                     skipped.append(Skipped(source.name, 0, f"cannot be read: {stream.explain(error)}"))
                 n_bytes += stream.take_count()
@@ -91,17 +92,23 @@ def _to_documents(
     html = bool(contents) and contents[0][0].format == HTML
     texts: list[str | None] = []
     problems: dict[int, str] = {}
-    for row, (_, data) in enumerate(contents):
-        if reason := unfit_reason(data[:HEAD_BYTES], HTML if html else TEXT, False, wanted.config.encoding):
+    remarks: list[ReadingRemark] = []
+    for row, (source, data) in enumerate(contents):
+        encoding = wanted.config.encoding
+        if encoding == AUTO:
+            encoding = "utf-8" if html else detected_encoding(data)
+            remarks += [ReadingRemark(1, source.name, ENCODING, (encoding,))] if encoding != "utf-8" else []
+        if reason := unfit_reason(data[:HEAD_BYTES], HTML if html else TEXT, False, encoding):
             texts.append(None)
             problems[row] = reason
             continue
         try:
-            texts.append(_decode_html(data) if html else _decode(data, wanted.config.encoding))
+            texts.append(_decode_html(data) if html else _decode(data, encoding))
         except UnicodeDecodeError as error:
             texts.append(None)
             problems[row] = (
-                f"not {error.encoding}: {error.reason} at byte {error.start}; {named('encoding')} sets another encoding"
+                f"not {error.encoding}: {error.reason} at byte {error.start}; "
+                f"{named('encoding')} sets another encoding, or auto"
                 if b"\0" not in data[:1024]
                 else nul_reason(data.index(b"\0"))
             )
@@ -116,6 +123,7 @@ def _to_documents(
         others=[{} for _ in texts] if wanted.other_fields else None,
     )
     outcome = check(records, wanted, n_bytes)
+    outcome.remarks += remarks
     order = {source.name: number for number, source in enumerate(sources)}
     outcome.skipped = sorted(outcome.skipped + skipped, key=lambda record: order[record.source])
     return outcome

@@ -13,8 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ibidem.formats.written_dates import AUTO, written_date
+
 TIMESTAMP = pa.timestamp("us", tz="UTC")
-ACCEPTED = "2031-09-13T04:00:00Z, 2031-09-13, 2031, 'Sat, 13 Sep 2031 04:00:00 GMT', seconds since 1970"
+ACCEPTED = "2031-09-13T04:00:00Z, 2031-09-13, 2031, 13 Sep 2031, 'Sat, 13 Sep 2031 04:00:00 GMT', seconds since 1970"
 # From here on a number counts milliseconds: as seconds it would be beyond the year 5138.
 MIN_MILLISECONDS = 1e11
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -30,8 +32,8 @@ _ISO = re.compile(
 )
 
 
-def from_array(column: Any) -> Any:
-    """Return any Arrow column as timestamps in UTC; times without a zone are taken as UTC."""
+def from_array(column: Any, form: str = AUTO) -> Any:
+    """Return any Arrow column as timestamps in UTC; times without a zone are taken as UTC. `form` is that of dates in text."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if column.type == TIMESTAMP:
@@ -40,23 +42,24 @@ def from_array(column: Any) -> Any:
         return pa.nulls(len(column), TIMESTAMP)
     # Each spelling is read once: days, months and years are in many records.
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    return _from_distinct(encoded.dictionary).take(encoded.indices)
+    return _from_distinct(encoded.dictionary, form).take(encoded.indices)
 
 
-def _from_distinct(values: Any) -> Any:
+def _from_distinct(values: Any, form: str) -> Any:
     # Times further away would overflow when converted.
     if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
         unit = values.type.unit if pa.types.is_timestamp(values.type) else "day" if pa.types.is_date32(values.type) else "ms"
         if unit in _MICROSECONDS:
             values = _without_impossible(values, _MICROSECONDS[unit])
-    if pa.types.is_temporal(values.type) or pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    if pa.types.is_temporal(values.type) or (is_text and "%" not in form):
         # Two tries by column before going value by value: Arrow wants either all zones or none.
         for kind in (pa.timestamp("us"), TIMESTAMP):
             try:
                 return _without_impossible(values.cast(kind, safe=False).cast(TIMESTAMP), 1)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
-    return from_values(values.to_pylist())
+    return from_values(values.to_pylist(), form)
 
 
 def shown(value: Any) -> str:
@@ -81,13 +84,16 @@ def _without_impossible(moments: Any, n_microseconds: int) -> Any:
     return pc.if_else(is_possible, moments, pa.scalar(None, moments.type))
 
 
-def from_values(values: Sequence[Any]) -> Any:
+def from_values(values: Sequence[Any], form: str = AUTO) -> Any:
     """Return Python values as timestamps in UTC."""
-    return pa.array([parse_time(value) for value in values], TIMESTAMP)
+    return pa.array([parse_time(value, form) for value in values], TIMESTAMP)
 
 
-def parse_time(value: Any) -> datetime | None:
-    """Return one time in UTC: a datetime, date, ISO 8601 or RFC 2822 string, or seconds (milliseconds) since 1970."""
+def parse_time(value: Any, form: str = AUTO) -> datetime | None:
+    """Return one time in UTC: a datetime, a date, a string, or seconds (milliseconds) since 1970.
+
+    Strings are ISO 8601, RFC 2822 or dates as people write them; with a `form` of strptime, that is tried first.
+    """
     try:
         if isinstance(value, bool) or value is None:
             return None
@@ -98,7 +104,8 @@ def parse_time(value: Any) -> datetime | None:
         if isinstance(value, (int, float, Decimal)):
             return _from_number(float(value))
         if isinstance(value, str):
-            return _from_string(value.strip())
+            written = written_date(value.strip(), form) if "%" in form else None
+            return _in_utc(written) if written is not None else _from_string(value.strip(), form)
     except (ValueError, TypeError, OverflowError):
         pass
     return None
@@ -114,12 +121,14 @@ def _from_number(number: float) -> datetime | None:
     return _EPOCH + timedelta(seconds=number / 1000 if abs(number) > MIN_MILLISECONDS else number)
 
 
-def _from_string(text: str) -> datetime | None:
+def _from_string(text: str, form: str) -> datetime | None:
     found = _ISO.fullmatch(text)
     if found is None:
         # Numbers in CSV files arrive as strings; four, six and eight digits are a year, month or day and matched above.
         if re.fullmatch(r"-?\d+(\.\d*)?", text):
             return _from_number(float(text))
+        if (written := written_date(text, form)) is not None:
+            return _in_utc(written)
         return _in_utc(parsedate_to_datetime(text))
     part = found.groupdict()
     return _in_utc(

@@ -17,7 +17,7 @@ from ibidem.columns.notebook import MOST_ROWS, counted, listed, page
 from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
 from ibidem.config.surface import given, named
-from ibidem.errors import IndexSettingsError, SettingsError
+from ibidem.errors import IndexDamagedError, IndexSettingsError, SettingsError
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.comparison import Request, TooManyMatchesError
@@ -28,7 +28,7 @@ from ibidem.index.search import Oldest, longest_promised, radius_note, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.similar_types import find_similar
 from ibidem.index.snapshot import kept_in
-from ibidem.index.source_texts import SourceTexts, with_texts
+from ibidem.index.source_texts import SourceTexts, with_pages, with_texts
 from ibidem.index.vocabulary import WordCounts
 from ibidem.model import Skipped
 
@@ -155,8 +155,12 @@ class QueryResult:
 
     @cached_property
     def passages(self) -> pa.Table:
-        """The passages as an Arrow table in the schema PASSAGES."""
-        return self._located[0]
+        """The passages as an Arrow table in the schema PASSAGES; where the index keeps texts, with their pages, if any."""
+        passages, texts = self._located
+        try:
+            return with_pages(passages, texts) if self.has_texts else passages
+        except IndexDamagedError:  # reading the texts reports it
+            return passages
 
     @cached_property
     def _located(self) -> tuple[pa.Table, SourceTexts]:
@@ -172,7 +176,7 @@ class QueryResult:
 
     @cached_property
     def _with_texts(self) -> pa.Table:
-        passages, texts = self._located
+        passages, texts = self.passages, self._located[1]
         return with_texts(passages, texts, texts if self.has_texts else texts.without_any())
 
     def hits_with_texts(self) -> pa.Table:

@@ -18,7 +18,7 @@ from ibidem.columns.collection import Collection
 from ibidem.config import Config
 from ibidem.config.keywords import carried_out_by
 from ibidem.config.papers import check_paper
-from ibidem.config.word_source import GivenWords
+from ibidem.config.word_source import GivenPath, GivenWords
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
@@ -27,7 +27,7 @@ from ibidem.execution.threads import Threads
 from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import read_batches
 from ibidem.formats.inputs import given_names
-from ibidem.formats.jobs import SkippedRecords, UnreadTimes, unread_times_notices
+from ibidem.formats.jobs import ReadingRemark, SkippedRecords, reading_notices
 from ibidem.formats.python_inputs import refuse_texts_without_ids, settle, with_prefix
 from ibidem.formats.reader import as_stream
 from ibidem.index.answers import QueryResult, answer
@@ -115,8 +115,9 @@ class Index:
         self, path: str | Path, *, create: bool = True, config: Config | None = None, progress: Progress | None = None,
         # settings of Index
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8", lang: str = "auto",
-        max_sentence_words: int = 120, hash_seed: int = -1,
+        date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
+        group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+        encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
         signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
         shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
         spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
@@ -164,7 +165,7 @@ class Index:
         self._check_usable()
         config = self._config_for(settings)
         skipped = SkippedRecords(config.output.strict)
-        unread: list[UnreadTimes] = []
+        unread: list[ReadingRemark] = []
         inputs = with_prefix(settle(documents), "query:")
         batches = list(read_batches(inputs, config.documents, skipped.add, self.progress.add_bytes, unread.append))
         # Threads do not pay for a single document: waking them takes longer than what they save.
@@ -172,7 +173,7 @@ class Index:
         collection = _gather(batches, config, run_tasks)
         if collection.n_documents == 0:
             raise NoDocumentsError(f"the inputs contain no documents to look up{_named(inputs)}", skipped.explain())
-        self.notices = unread_times_notices(unread)
+        self.notices = reading_notices(unread)
         check_unique_ids(batches)
         snapshot, known = self._now(_ids(batches))
         parts = [(part.segment, part.kept) for part in snapshot.parts]
@@ -187,9 +188,10 @@ class Index:
         self, documents: Any, *, passages: bool = True,
         # settings of Index.query
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
-        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
-        min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
+        date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
+        group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+        encoding: str = "utf-8", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
+        paper: bool = False, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         max_places: int = 100, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
         min_aligned_words: int = 25,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
@@ -237,9 +239,10 @@ class Index:
         self, documents: Any, *,
         # settings of Index.check
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
-        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
-        min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
+        date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
+        group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+        encoding: str = "utf-8", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
+        paper: bool = False, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         max_places: int = 100, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
         min_aligned_words: int = 25,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
@@ -257,7 +260,7 @@ class Index:
         config = self._config_for(settings)
         self.skipped = SkippedRecords(config.output.strict)
         self.same_texts = {}
-        unread: list[UnreadTimes] = []
+        unread: list[ReadingRemark] = []
         with self._writer(config) as writer:
             observers = self.skipped.add, self.progress.add_bytes, unread.append
             batches = read_batches(documents, config.documents, *observers)
@@ -281,7 +284,7 @@ class Index:
                 break
             for segment in self._threads.run_tasks(build, chunks):
                 write(segment)
-            self.notices = unread_times_notices(unread)
+            self.notices = reading_notices(unread)
             return writer.commit()
 
     @carried_out_by(_add)
@@ -289,9 +292,10 @@ class Index:
         self, documents: Any, *, replace: bool = False,
         # settings of Index.add
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
-        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", workers: int = 0, memory: str = "auto",
-        strict: bool = False,
+        date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
+        group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+        encoding: str = "utf-8", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", workers: int = 0,
+        memory: str = "auto", strict: bool = False,
         # end of settings
     ) -> int:  # fmt: skip
         """Add documents, all of them or none; return how many. They are safe on disk when this returns.
@@ -316,7 +320,7 @@ class Index:
         self, documents: Iterable[Any], *, replace: bool = False,
         # settings of Index.watch
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+        html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         max_places: int = 100, same_document: bool = False, skip_same_group: bool = False, align: bool = False,

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
+from ibidem.columns.page_columns import PageMarks
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.texts import text_buffers
 from ibidem.index.segment import Segment
@@ -73,11 +74,31 @@ class SourceTexts:
 def with_texts(table: pa.Table, a: SourceTexts, b: SourceTexts) -> pa.Table:
     """Return a table of hits or passages with the columns `a_text` and `b_text`."""
     for side, texts in (("a", a), ("b", b)):
-        chunks = [chunk.indices.to_numpy() for chunk in table[f"{side}_id"].chunks]
-        numbers = np.concatenate([np.empty(0, np.int64), *chunks]).astype(np.int64)
-        found = texts.cut(numbers, *(table[f"{side}_{place}"].to_numpy() for place in ("start", "end")))
+        found = texts.cut(_numbers(table, side), *(table[f"{side}_{place}"].to_numpy() for place in ("start", "end")))
         table = table.append_column(f"{side}_text", pa.array(found, pa.large_string()))
     return table
+
+
+def with_pages(table: pa.Table, texts: SourceTexts) -> pa.Table:
+    """Return a table of passages with their pages, if any text of them has pages."""
+    numbers = {side: _numbers(table, side) for side in "ab"}
+    distinct = np.unique(np.concatenate(list(numbers.values())))
+    found = [text.decode() for text in texts.read(distinct)]
+    marks = PageMarks.of(pa.array(found, pa.large_string())) if found else PageMarks()
+    if not marks.has_pages:
+        return table
+    by_number = dict(zip(distinct.tolist(), found, strict=True))
+    sides = [zip(numbers[side].tolist(), table[f"{side}_start"].to_pylist(), strict=True) for side in "ab"]
+    for name, column in zip(marks.fields, marks.columns(sides, by_number.__getitem__), strict=True):
+        table = table.append_column(name, column)
+    return table
+
+
+def _numbers(table: pa.Table, side: str) -> Numbers:
+    """Return the numbers of the documents of one side: the codes of the id column."""
+    chunks = [chunk.indices.to_numpy() for chunk in table[f"{side}_id"].chunks]
+    numbers: Numbers = np.concatenate([np.empty(0, np.int64), *chunks]).astype(np.int64)
+    return numbers
 
 
 def bytes_of_chars(text: bytes, chars: Numbers, n_chars: int) -> NDArray[np.uint32]:

@@ -6,7 +6,7 @@ A result keeps its work folder until it is closed, or forgotten; use it in a wit
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ibidem.execution.disk.run import DiskRun
 from ibidem.execution.flow import PartedTable
-from ibidem.results.disk_tables import CleanedTexts, DiskTable, DocumentTexts, order_repeats
+from ibidem.results.disk_tables import CleanedTexts, DiskTable, DocumentTexts, PagedPassages, order_repeats
 from ibidem.results.local_storage import LocalBacking, with_texts
 from ibidem.results.overview import removed_of
 from ibidem.results.storage import SCHEMAS, TEXT_FIELDS, DecidedTable, Sizes, Table, as_stream, closed_error, schema_of
@@ -36,6 +36,8 @@ class DiskBacking(LocalBacking):
 
     def _ordered(self, name: str, table: PartedTable) -> DiskTable:
         """Return a table in the order of its rows; those of repeats have none yet."""
+        if name == "passages":
+            return self._passages(table)
         if name != "repeats":
             return DiskTable(table, schema_of(name, table.schema))
         with self._run.progress.stage("tables"):
@@ -69,7 +71,15 @@ class DiskBacking(LocalBacking):
     def _with_texts(self) -> DiskTable:
         run = self._run
         parted = with_texts_flow(run.flow, self.table("passages").parted, run.documents, run.layout)
-        return DiskTable(parted, pa.schema([*self.table("passages").schema, *TEXT_FIELDS]))
+        return self._passages(parted, TEXT_FIELDS)
+
+    def _passages(self, table: PartedTable, further: Sequence[pa.Field] = ()) -> DiskTable:
+        """Return passages, with their pages if any text has pages."""
+        marks, schema = self._run.page_marks, schema_of("passages", table.schema)
+        if not marks.has_pages:
+            return DiskTable(table, pa.schema([*schema, *further]))
+        texts = DocumentTexts(self._run.documents, self._run.layout)
+        return PagedPassages(table, pa.schema([*schema, *marks.fields, *further]), marks, texts)
 
     def cleaned_texts(self) -> Table | None:
         """Return the texts that were extracted from HTML, if any."""

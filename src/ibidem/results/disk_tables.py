@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ibidem.columns.page_columns import PageMarks
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
 from ibidem.execution.flow import PartedTable, Sent
 from ibidem.execution.layout import Layout
@@ -110,6 +111,27 @@ class DocumentTexts:
         place = int(np.searchsorted(ends, row, side="right"))
         text: str = self._chunk(int(chunks[place]))[row - (int(ends[place - 1]) if place else 0)].as_py()
         return text
+
+
+class PagedPassages(DiskTable):
+    """Passages, whose pages are looked up in the texts when they are asked for."""
+
+    def __init__(self, parted: PartedTable, schema: pa.Schema, marks: PageMarks, texts: DocumentTexts) -> None:
+        super().__init__(parted, schema)
+        self._marks, self._texts = marks, texts
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield all rows, or some of their columns."""
+        names = [field.name for field in self._marks.fields]
+        if columns is not None and not set(names) & set(columns):
+            return super().batches(columns)
+        return in_schema(map(self._with_pages, self.stored_batches()), self.schema, columns)
+
+    def _with_pages(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        sides = [zip(batch[f"{side}_document"].to_pylist(), batch[f"{side}_start"].to_pylist(), strict=True) for side in "ab"]
+        pages = self._marks.columns(sides, self._texts.text)
+        schema = pa.schema([*batch.schema, *self._marks.fields])
+        return pa.RecordBatch.from_arrays([*batch.columns, *pages], schema=schema)
 
 
 def order_repeats(store: StageStore, repeats: PartedTable) -> PartedTable:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from ibidem.clusters.removals import Removals
 from ibidem.columns.collection import Collection, Documents
+from ibidem.columns.page_columns import PageMarks
 from ibidem.model import REMOVED
 from ibidem.results.local_storage import LocalBacking, with_texts
 from ibidem.results.storage import TEXT_FIELDS, DecidedTable, Sizes, Table
@@ -103,7 +105,18 @@ class MemoryBacking(LocalBacking):
         self.documents = documents
         self.removals = removals
         self._decided = {} if removals is None else _decided_tables(removals, documents)
-        self._tables = {**{name: MemoryTable(table) for name, table in tables.items()}, **self._decided}
+        whole = {name: self._with_pages(table) if name == "passages" else table for name, table in tables.items()}
+        self._tables = {**{name: MemoryTable(table) for name, table in whole.items()}, **self._decided}
+
+    def _with_pages(self, passages: pa.Table) -> pa.Table:
+        """Return passages with their pages, if any text has pages."""
+        marks = reduce(or_, (PageMarks.of(batch["text"]) for batch in self._collection.batches), PageMarks())
+        if not marks.has_pages:
+            return passages
+        sides = [zip(_codes(passages, side), passages[f"{side}_start"].to_pylist(), strict=True) for side in "ab"]
+        for field, column in zip(marks.fields, marks.columns(sides, self._collection.text), strict=True):
+            passages = passages.append_column(field, column)
+        return passages
 
     def table(self, name: str) -> Table:
         """Return a table."""
@@ -130,12 +143,9 @@ class MemoryBacking(LocalBacking):
         return TextTable(self.native("passages"), self._texts)
 
     def _texts(self, passages: pa.Table | pa.RecordBatch, side: str) -> Iterator[str]:
-        # The codes of the id column are document numbers: two documents of one id (with `against`) stay apart.
-        codes = passages[f"{side}_id"]
-        codes = codes.combine_chunks().indices if isinstance(codes, pa.ChunkedArray) else codes.indices
         text_of = lru_cache(maxsize=64)(self._collection.text)
         for document, start, end in zip(
-            codes.to_pylist(), passages[f"{side}_start"].to_pylist(), passages[f"{side}_end"].to_pylist(), strict=True
+            _codes(passages, side), passages[f"{side}_start"].to_pylist(), passages[f"{side}_end"].to_pylist(), strict=True
         ):
             yield text_of(document)[start:end]
 
@@ -164,6 +174,13 @@ class MemoryBacking(LocalBacking):
     def _collection(self) -> Collection:
         assert isinstance(self.documents, Collection), "only passages have texts"
         return self.documents
+
+
+def _codes(passages: pa.Table | pa.RecordBatch, side: str) -> list[int]:
+    """Return the numbers of documents: the codes of the id column. Two of one id (with `against`) stay apart."""
+    codes = passages[f"{side}_id"]
+    codes = codes.combine_chunks().indices if isinstance(codes, pa.ChunkedArray) else codes.indices
+    return codes.to_pylist()  # type: ignore[no-any-return]
 
 
 def _decided_tables(removals: Removals, documents: Documents) -> dict[str, DecidedRows]:

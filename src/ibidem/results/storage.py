@@ -204,7 +204,8 @@ def passages_of(batch: pa.RecordBatch) -> Iterator[Passage]:
         [Span(*columns) for columns in zip(*(batch[f"{side}_{name}"].to_pylist() for name in Span._fields), strict=True)]
         for side in "ab"
     ]
-    names = ("n_sentences", "similarity", "kind", "direction", "a_sentence", "b_sentence")
+    names = ["n_sentences", "similarity", "kind", "direction", "a_sentence", "b_sentence"]
+    names += [name for name in ("a_page", "b_page") if name in batch.schema.names]
     for a, b, *rest in zip(*sides, *(batch[name].to_pylist() for name in names), strict=True):
         yield Passage(a, b, *rest)
 

@@ -119,7 +119,10 @@ class Material:
     @property
     def _config(self) -> dict[str, Any]:
         settings = self.run.get("settings", {})
-        return dict(settings.get("documents", {})) if isinstance(settings, Mapping) else {}
+        documents = dict(settings.get("documents", {})) if isinstance(settings, Mapping) else {}
+        # Beside the inputs, or gone: then there are no times and titles from there, and nothing else is missing.
+        path = os.path.join(str(self.run.get("folder", "")), str(documents.pop("metadata", "")))
+        return documents | ({"metadata": path} if os.path.isfile(path) else {})
 
 
 def _in_memory(documents: Documents) -> Iterator[ReadDocument]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 from datetime import datetime, timezone
 from pathlib import Path
@@ -17,6 +18,8 @@ from ibidem.errors import InputError, NoDocumentsError, OutputExistsError, Resou
 from tests.cli.test_find import run
 from tests.execution.parity import frame_rows, local_tables, rows_of, written_rows
 from tests.execution.random_collections import edited_records, odd_records, random_records, skewed_records
+from tests.formats.document_writers import WRITERS
+from tests.formats.languages import SHARED
 from tests.texts import text
 
 __all__ = ["run"]
@@ -124,6 +127,22 @@ def test_find_in_files_of_two_kinds(spark: Any, tmp_path: Path) -> None:
         left_out = [(record.source, record.reason) for record in result.skipped]
         assert left_out == [(str(tmp_path / "texts" / "notes.xyz"), "unknown kind of file (.xyz)")]
     assert written(tmp_path / "out") == local_tables(given, None, signature="exact")
+
+
+def test_find_in_documents(spark: Any, tmp_path: Path) -> None:
+    pytest.importorskip("pypdfium2")
+    for name in ("a.pdf", "b.docx", "c.odt", "f.tei", "i.eml"):
+        WRITERS[name](tmp_path / name, SHARED["en"], "en")
+    (tmp_path / "rows.csv").write_text("file,time\na.pdf,4 May 2031\nb.docx,3 May 2031\n", encoding="utf-8")
+    files = [str(path) for path in sorted(tmp_path.glob("*.*")) if path.suffix != ".csv"]
+    expected = ibidem.find(files, metadata=tmp_path / "rows.csv")
+    local = [dataclasses.replace(passage, a_page=None, b_page=None) for passage in expected]  # Spark has no pages
+    assert any(passage.a_page for passage in expected)
+    with ibidem.find(files, metadata=tmp_path / "rows.csv", engine=ibidem.SparkEngine(spark, partitions=2)) as result:
+        assert list(result) == local
+    WRITERS["j.mbox"](tmp_path / "j.mbox", SHARED["en"], "en")
+    with pytest.raises(InputError, match=r"Spark cannot read .*j\.mbox"):
+        ibidem.find(str(tmp_path / "j.mbox"), engine=ibidem.SparkEngine(spark))
 
 
 def test_files_of_several_blocks_and_none(spark: Any, tmp_path: Path) -> None:

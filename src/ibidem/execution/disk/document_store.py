@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.columns.page_columns import PageMarks
 from ibidem.columns.parted_tables import NUMBERED
 from ibidem.columns.texts import text_buffers
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
 from ibidem.execution.flow import PartedTable, Sent, Stream
 from ibidem.execution.layout import Layout
-from ibidem.formats.jobs import SkippedRecords, UnreadTimes
+from ibidem.formats.jobs import ReadingRemark, SkippedRecords
 from ibidem.model import Skipped
 
 # Source names are not dictionary-encoded: chunks are joined, and their dictionaries differ.
@@ -35,9 +36,10 @@ class ReadDocuments:
     documents: PartedTable
     layout: Layout
     skipped: list[Skipped]
-    unread_times: list[UnreadTimes]
+    remarks: list[ReadingRemark]
     n_input_chars: int
     has_cleaned_texts: bool
+    page_marks: PageMarks
 
 
 def store_documents(
@@ -45,17 +47,17 @@ def store_documents(
     documents: Stream,
     home_bytes: int,
     skipped: SkippedRecords,
-    unread_times: list[UnreadTimes],
+    remarks: list[ReadingRemark],
 ) -> ReadDocuments:
     """Store the documents of both sides; a partition gets `home_bytes` of text, or one larger document.
 
-    The readers fill `skipped` and `unread_times`.
+    The readers fill `skipped` and `remarks`.
     """
     begun = store.begin("inputs", {"documents": READ})
     if not isinstance(begun, FinishedStage):
         homes = _Homes(home_bytes)
         n_documents, n_input = 0, None
-        n_chars, has_cleaned = 0, False
+        n_chars, has_cleaned, marks = 0, False, PageMarks()
         try:
             for side in (documents.batches, documents.reference):
                 for batch in side:
@@ -67,6 +69,7 @@ def store_documents(
                     n_documents += batch.num_rows
                     n_chars += (pc.sum(pc.utf8_length(batch["text"])).as_py() or 0) if n_input is None else 0
                     has_cleaned = has_cleaned or bool(pc.any(batch["cleaned"]).as_py())
+                    marks |= PageMarks.of(batch["text"])
                 n_input = n_documents if n_input is None else n_input
             begun = begun.finish(
                 {
@@ -74,9 +77,10 @@ def store_documents(
                     "n_input": n_input,
                     "n_input_chars": n_chars,
                     "has_cleaned_texts": has_cleaned,
+                    "page_marks": asdict(marks),
                     "first_of_home": homes.first,
                     "skipped": [asdict(record) for record in skipped.records],
-                    "unread_times": [asdict(unread) for unread in unread_times],
+                    "remarks": [asdict(remark) for remark in remarks],
                 }
             )
         finally:
@@ -90,8 +94,9 @@ def _read_documents(documents: PartedTable, metadata: Mapping[str, Any]) -> Read
     homes_per_region = max(_LEAST_HOMES_PER_REGION, -(-len(first) // _MOST_GROUPS))
     layout = Layout(metadata["n_documents"], metadata["n_input"], max(1, len(first)), first, homes_per_region)
     skipped = [Skipped(**record) for record in metadata["skipped"]]
-    unread = [UnreadTimes(**unread) for unread in metadata["unread_times"]]
-    return ReadDocuments(documents, layout, skipped, unread, metadata["n_input_chars"], metadata["has_cleaned_texts"])
+    remarks = [ReadingRemark(**{**remark, "all": tuple(remark["all"])}) for remark in metadata["remarks"]]
+    n_chars, has_cleaned = metadata["n_input_chars"], metadata["has_cleaned_texts"]
+    return ReadDocuments(documents, layout, skipped, remarks, n_chars, has_cleaned, PageMarks(**metadata.get("page_marks", {})))
 
 
 class _Homes:

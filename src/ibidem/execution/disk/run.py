@@ -90,12 +90,13 @@ class DiskRun(LocalRun):
                 self.progress.tell(f"no finished stage in {self.work.stages}; starting over")
             self._announce(n_bytes, memory)
         with self.progress.stage("inputs", n_bytes):
-            read = store_documents(store, self._stream(fields), home_bytes, self.skipped, self._unread_times)
+            read = store_documents(store, self._stream(fields), home_bytes, self.skipped, self._remarks)
         give_back_memory()
         self.skipped.records[:] = read.skipped
-        self._unread_times[:] = read.unread_times
+        self._remarks[:] = read.remarks
         self.documents, self.layout = read.documents, read.layout
         self.n_input_chars, self.has_cleaned_texts = read.n_input_chars, read.has_cleaned_texts
+        self.page_marks = read.page_marks
         check_sides(read.layout.n_input, read.layout.n_records - read.layout.n_input, self.against is not None)
         self.progress.use(partitions=read.layout.n_partitions)
         self.flow = DiskFlow(

@@ -28,17 +28,17 @@ from ibidem.execution.spark.readers import (
     through,
 )
 from ibidem.execution.spark.scans import FRAME, Counted, Part, count_records, parts_of, quoted
+from ibidem.formats.file_encodings import AUTO
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.records import Wanted, missing_column
-from ibidem.formats.registry import HTML, JSONL, PARQUET, TEXT
+from ibidem.formats.registry import FORMATS, JSONL, PARQUET
 from ibidem.model import Skipped
 
 _READERS: Mapping[str, Callable[[Mapping[str, NumberedFile], DocumentsConfig], Reader]] = {
     JSONL: line_reader,
     PARQUET: row_reader,
-    TEXT: file_reader,
-    HTML: file_reader,
     FRAME: row_reader,
+    **{name: file_reader for name, kind in FORMATS.items() if kind.is_document},
 }
 _MOST_TOLD = 1000
 
@@ -177,7 +177,10 @@ def _check_id_field(scans: Scans, fields: DocumentsConfig) -> None:
 
 
 def _check_encoding(encoding: str) -> None:
-    """Raise for encodings in which line ends cannot be found by their bytes."""
+    """Raise for encodings in which line ends cannot be found by their bytes, and where each file may have another."""
+    if encoding == AUTO:
+        next_step = f"Convert the files to UTF-8, or leave out {given('engine', 'spark')}."
+        raise InputError("Spark cannot detect the encoding of files", next_step)
     if "\n{".encode(encoding) != b"\n{":
         raise InputError(
             f"Spark cannot read lines in {encoding}", f"Convert the files to UTF-8, or leave out {given('engine', 'spark')}."
@@ -209,7 +212,8 @@ def _add(
             firsts[begin] = line
             line += counted.records[path][begin]
         # A file as one document has no position; rows of a frame are counted over all files it was stored in.
-        first_position = {TEXT: 0, HTML: 0, FRAME: 1 + scans.n_records - n_before}.get(part.kind, 1)
+        is_document = part.kind != FRAME and FORMATS[part.kind].is_document
+        first_position = 1 + scans.n_records - n_before if part.kind == FRAME else 0 if is_document else 1
         numbered[path] = NumberedFile(file, scans.n_records, first_position, firsts)
         scans.n_records += line - 1
         scans.n_bytes += part.sizes[path]

@@ -19,9 +19,11 @@ from ibidem.config.surface import as_spoken_here
 from ibidem.execution.flow import Mapper, Sent
 from ibidem.formats.arrow_records import arrow_jobs
 from ibidem.formats.byte_streams import BOM, is_utf8
+from ibidem.formats.extracted_files import documents_of_contents
 from ibidem.formats.jobs import Outcome
 from ibidem.formats.jsonl_files import parse_lines
 from ibidem.formats.records import Wanted
+from ibidem.formats.registry import FORMATS, TEXT
 from ibidem.formats.sources import FileSource
 from ibidem.formats.text_files import documents_of_files
 
@@ -158,7 +160,8 @@ def file_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> R
         for batch in batches:
             for path, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
                 file = files[plain_path(path)]
-                outcome = documents_of_files([(file.source, content.as_py())], wanted)
+                make = documents_of_contents if FORMATS[file.source.format or TEXT].is_extracted else documents_of_files
+                outcome = make([(file.source, content.as_py())], wanted)
                 yield from _numbered(outcome, file)
 
     return read

@@ -18,12 +18,12 @@ from ibidem.formats import resolve_inputs
 from ibidem.formats.byte_streams import COMPRESSIONS
 from ibidem.formats.python_inputs import Texts
 from ibidem.formats.records import Wanted, missing_column
-from ibidem.formats.registry import HTML, JSONL, PARQUET, TEXT, format_of
+from ibidem.formats.registry import FORMATS, JSONL, PARQUET, format_of
 from ibidem.formats.sources import FileSource, ObjectSource, has_arrow
 from ibidem.model import Document
 
 FRAME = "data frame"
-_KINDS = (JSONL, PARQUET, TEXT, HTML)
+_KINDS = (JSONL, PARQUET, *(name for name, kind in FORMATS.items() if kind.is_document))
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,9 @@ def _as_part(files: Sequence[tuple[FileSource, int]]) -> Iterator[Part]:
 
 def _check_file(file: FileSource) -> None:
     name = os.path.basename(file.name)
-    other = f"Spark reads Parquet, JSON Lines and text files; convert it, or leave out {given('engine', 'spark')}."
+    other = (
+        f"Spark reads Parquet, JSON Lines and files that are one document; convert it, or leave out {given('engine', 'spark')}."
+    )
     if file.format not in _KINDS:
         raise InputError(f"Spark cannot read {file.name}", other)
     if os.path.splitext(name)[1].lower() in COMPRESSIONS and file.format != JSONL:
@@ -154,7 +156,7 @@ def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
 
     paths = [escaped(path) for path in part.files]
     counted: dict[str, dict[int, int]] = {path: {} for path in part.files}
-    if part.kind in (TEXT, HTML):
+    if part.kind != FRAME and FORMATS[part.kind].is_document:
         frame = spark.read.format("binaryFile").load(paths)
         rows = frame.select(_file_metadata(frame, "file_path", "path"), functions.col("content"))
         return Counted({path: {0: 1} for path in part.files}, rows, rows)

@@ -1,0 +1,67 @@
+"""Settings of reading: where texts, ids, times and groups of documents come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ibidem.config.settings import input_setting
+
+# What is known about documents from elsewhere: for verbs whose results depend on times and groups.
+DOCUMENT_FACTS = ("date_format", "metadata", "metadata_key", "time_from", "group_from")
+
+
+@dataclass(frozen=True)
+class DocumentsConfig:
+    """How records become documents."""
+
+    text_field: str = input_setting("text", "Field or column with the text.", common=True, value="NAME")
+    id_field: str = input_setting(
+        "id",
+        "Field with the document's id. Records without one get an id made of file name and position.",
+        common=True,
+        value="NAME",
+    )
+    time_field: str = input_setting(
+        "time",
+        "Field with the publication time. ISO 8601, seconds since 1970, or a written date such as 4 May 2031.",
+        common=True,
+        value="NAME",
+    )
+    group_field: str = input_setting(
+        "group", "Field with the outlet, author or site. It is called the document's group.", common=True, value="NAME"
+    )
+    date_format: str = input_setting(
+        "auto",
+        "How dates are written: day-first or month-first for 4/5/2031, or a form such as %d/%m/%Y. auto: every form that can "
+        "mean one date only.",
+        value="FORM",
+    )
+    metadata: str = input_setting(
+        "none",
+        "Table with times, groups, titles and other fields of the documents: CSV, TSV, JSON lines or Parquet. Rows are found "
+        "by id or file name.",
+        value="FILE",
+    )
+    metadata_key: str = input_setting(
+        "auto", "Column of the metadata with ids or file names. auto: id, file, path and the like.", value="NAME"
+    )
+    time_from: str = input_setting(
+        "none",
+        "Take the time from the path of a file: a regular expression whose group `time`, or first group, matches it.",
+        value="PATTERN",
+    )
+    group_from: str = input_setting(
+        "none",
+        "Take the group from the path of a file: a regular expression whose group `group`, or first group, matches it.",
+        value="PATTERN",
+    )
+    html: bool = input_setting(False, "The text field contains HTML: extract the text from it.")
+    main_content: bool = input_setting(False, "Keep only the main content of HTML, without navigation and footers.")
+    text_path: str = input_setting(
+        "auto",
+        "Elements with the text of XML files, such as article/body//p. auto: TEI, ALTO and PAGE files are known.",
+        value="PATH",
+    )
+    encoding: str = input_setting(
+        "utf-8", "Character encoding of text, JSON and CSV files. auto: detected file by file, and reported.", value="NAME"
+    )

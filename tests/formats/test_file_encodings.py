@@ -1,0 +1,59 @@
+"""Files in several encodings, detected one by one, reported, and copied as they were."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ibidem
+from ibidem.errors import SettingsError
+from ibidem.formats.file_encodings import detected_encoding
+from tests.formats.languages import SHARED
+
+ENCODINGS = {"a": "utf-8", "b": "utf-16", "c": "cp1252", "d": "utf-8-sig", "e": "utf-16-le"}
+
+
+def test_mixed_encodings_are_detected_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "\n\n".join(SHARED["de"])
+    for name, encoding in ENCODINGS.items():
+        (tmp_path / f"{name}.txt").write_bytes(text.encode(encoding))
+    result = ibidem.find("*.txt", encoding="auto")
+    assert not result.skipped
+    assert [p.a.text for p in result if p.kind == "exact"] == [text] * 10
+    (notice,) = result.notices
+    assert notice.startswith("3 files are not UTF-8, by detection: ")
+    assert notice.endswith("such as b.txt")
+    for words in ("utf-16 (1)", "utf-16-le (1)", "cp1252 (1)"):
+        assert words in notice
+    assert [d.text for d in ibidem.read("c.txt", encoding="auto")] == [text]
+    (skipped,) = ibidem.find(["a.txt", "c.txt"]).skipped
+    assert "--encoding" not in skipped.reason
+    assert skipped.reason.endswith("encoding sets another encoding, or auto")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252", "utf-8"])
+def test_records_and_their_copies(tmp_path: Path, encoding: str) -> None:
+    lines = [json.dumps({"id": name, "text": SHARED["de"][0]}, ensure_ascii=False) for name in "ab"]
+    path = tmp_path / "r.jsonl"
+    path.write_bytes("\n".join([*lines, ""]).encode(encoding))
+    assert [d.text for d in ibidem.read(path, encoding="auto")] == [SHARED["de"][0]] * 2
+    with ibidem.dedup(path, encoding="auto") as result:
+        result.write(tmp_path / "out")
+    assert (tmp_path / "out" / "r.jsonl").read_bytes().decode(encoding) == lines[0] + "\n"
+
+
+@pytest.mark.parametrize(
+    ("lang", "encoding"), [("zh", "gb18030"), ("ko", "euc_kr"), ("ar", "cp1256"), ("de", "cp1252"), ("zh", "big5")]
+)
+def test_encodings_of_their_languages(lang: str, encoding: str) -> None:
+    data = "\n\n".join(SHARED[lang]).encode(encoding, "ignore")
+    assert data.decode(detected_encoding(data)) == data.decode(encoding)
+
+
+def test_an_encoding_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("words", encoding="utf-8")
+    with pytest.raises(SettingsError, match="must be auto, or one that Python knows"):
+        ibidem.find(tmp_path, encoding="automatic")
