@@ -34,6 +34,7 @@ JOBS = {
     },
     "Read results": {
         "report": "Write results as a single HTML page.",
+        "export": "Write results for Excel, Gephi, TEI editors and other programs.",
         "serve": "Browse results and check texts in a web browser.",
     },
     "Measure": {
