@@ -31,6 +31,7 @@ JOBS = {
     "Check new documents": {
         "index": "Index documents on disk; look up what new ones share with them.",
         "watch": "Check documents as they arrive, and add them to an index.",
+        "mcp": "Offer an index to agents, as tools of the Model Context Protocol.",
     },
     "Read results": {
         "report": "Write results as a single HTML page.",
