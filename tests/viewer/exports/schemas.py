@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 GEXF = """
-<grammar xmlns="http://relaxng.org/ns/structure/1.0" ns="http://gexf.net/1.3"
+<grammar xmlns="http://relaxng.org/ns/structure/1.0" ns="http://www.gexf.net/1.2draft"
          datatypeLibrary="http://www.w3.org/2001/XMLSchema-datatypes">
-  <start><element name="gexf"><attribute name="version"><value>1.3</value></attribute>
+  <start><element name="gexf"><attribute name="version"><value>1.2</value></attribute>
     <element name="meta"><element name="creator"><text/></element><element name="description"><text/></element></element>
     <element name="graph">
       <attribute name="defaultedgetype"><choice><value>directed</value><value>undirected</value></choice></attribute>
@@ -14,7 +14,6 @@ GEXF = """
         <group>
           <attribute name="mode"><value>dynamic</value></attribute>
           <attribute name="timeformat"><value>date</value></attribute>
-          <attribute name="timerepresentation"><value>interval</value></attribute>
         </group>
       </choice>
       <oneOrMore><element name="attributes">

@@ -14,12 +14,12 @@ _GRAPHML_TYPES = {"string": "string", "long": "long", "double": "double", "boole
 
 
 def write_gexf(network: Network, file: TextIO) -> None:
-    """Write a network as GEXF 1.3, dynamic if any document has a time."""
+    """Write a network as GEXF 1.2, which more programs read than 1.3, dynamic if any document has a time."""
     xml = XmlWriter(file)
     is_dynamic = any(node.start for node in network.nodes())
     # All programs read times of day under this name, too; some know no other.
-    times = {"mode": "dynamic", "timeformat": "date", "timerepresentation": "interval"} if is_dynamic else {"mode": "static"}
-    with xml.element("gexf", {"xmlns": "http://gexf.net/1.3", "version": "1.3"}):
+    times = {"mode": "dynamic", "timeformat": "date"} if is_dynamic else {"mode": "static"}
+    with xml.element("gexf", {"xmlns": "http://www.gexf.net/1.2draft", "version": "1.2"}):
         with xml.element("meta"):
             xml.leaf("creator", text=f"ibidem {__version__}")
             xml.leaf("description", text=network.about)
