@@ -40,7 +40,7 @@ ODD = re.compile(
 # What reads well although it contains one of these words; names in backticks do not count either.
 ALLOWED = re.compile(
     r"stands? out|standing out|lock(s|ing)? nobody out|hold(s|ing)? the interpreter's lock|standard (input|output|error)|"
-    r"household\w*|stand-?alone|(hold|held) for ever",
+    r"household\w*|stand-?alone|stand-off markup|(hold|held) for ever",
     re.IGNORECASE,
 )
 

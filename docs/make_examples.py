@@ -93,7 +93,7 @@ def _stand_ins(folder: Path) -> None:
 def run(command: str) -> str:
     """Run a command in the present folder and return what it prints; raise if it fails."""
     words = shlex.split(command, comments=True)
-    if words[0] == "ibidem" and words[1] == "serve":
+    if words[0] == "ibidem" and words[1] in ("serve", "mcp"):
         return _serve(words)
     if words[0] == "ibidem" and not _SHELL.search(command.partition(" #")[0]):
         code, said = _call(words[1:])

@@ -31,6 +31,7 @@ README = ROOT / "README.md"
 GUIDES = ROOT / "docs/guides"
 WITH_PYTHON = [
     README, ROOT / "docs/get-started.md", GUIDES / "trace-reprints.md", GUIDES / "mirrors-and-search-results.md",
+    GUIDES / "use-other-programs.md", GUIDES / "give-agents-an-index.md",
 ]  # fmt: skip
 WRITTEN = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "evidence"]
 WITHOUT_SPARK = [page for page in WRITTEN if page.stem != "spark"]  # that page also shows flags of spark-submit

@@ -555,3 +555,23 @@ def test_bits_of_a_vocabulary_and_of_no_radius(run: Run, today: str, tmp_path: P
         "the documents have 71 words; set --signature-bits to 9 or more",
     )
     said(run("index", "add", "c.idx", today, "--bits-per-word", "some"), 2, "--bits-per-word")
+
+
+def test_a_trec_run_ranks_the_documents_of_the_index(run: Run, compiled_index: None, tmp_path: Path) -> None:
+    known = documents(**{"all of it": text(1, 2, 3, 4), "half%": text(3, 4, 90), "none": text(80, 81, 82)})
+    write_jsonl(tmp_path / "known.jsonl", known)
+    said(run("index", "add", "trec.idx", "known.jsonl"), 0)
+    queries = {"q\u00a01": text(1, 2, 3, 4), "q2": text(3, 4), "q3": text(70, 71, 72)}
+    write_jsonl(tmp_path / "queries.jsonl", documents(**queries))
+    answer = run("index", "query", "trec.idx", "queries.jsonl", "--format", "trec", "-q")
+    assert answer.code == 0
+    lines = [line.split() for line in answer.out.splitlines()]
+    assert [(query, document, int(rank)) for query, _, document, rank, _, _ in lines] == [
+        ("q%C2%A01", "all%20of%20it", 1), ("q%C2%A01", "half%25", 2), ("q2", "all%20of%20it", 1), ("q2", "half%25", 2),
+    ]  # fmt: skip
+    assert {(zero, tag) for _, zero, _, _, _, tag in lines} == {("Q0", "ibidem")}
+    texts = list(queries.values())
+    n_blanks = 3  # between sentences that all match, only passages count them
+    assert int(lines[0][4]) == len(texts[0])
+    assert len(texts[1]) - n_blanks <= int(lines[1][4]) <= len(texts[1])
+    said(run("index", "query", "trec.idx", "queries.jsonl", "--format", "trec", "-o", "out"), 2, "--format trec cannot be")

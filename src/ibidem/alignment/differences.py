@@ -81,6 +81,12 @@ def word_places(text: str) -> list[tuple[int, int]]:
     return [word.span() for word in re.finditer(rf"(?:[^\W_{_UNSPACED}]{more})+|[^\W_]{more}", text)]
 
 
+def words_of(text: str) -> tuple[list[str], list[tuple[int, int]]]:
+    """Return the words of a text in the form in which they are compared, and where they are."""
+    places = word_places(text)
+    return _canonical_words(text, places), places
+
+
 def word_bounds(text: str) -> list[int]:
     """Return where a text may be cut between words, including its beginning and end; opening signs stay with their word."""
     return _bounds(text, word_places(text))

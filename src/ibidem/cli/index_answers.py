@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
+from urllib.parse import quote
 
 from ibidem.index.answers import QueryResult, Source, Verdict
 from ibidem.index.watcher import Arrival
@@ -36,6 +37,32 @@ def verdict_line(result: QueryResult, number: int, with_texts: bool = True) -> s
     if result.config.alignment.align:
         shown |= {"covered_share": verdict.covered_share, "passages": _records(verdict.passages, with_texts)}
     return _json(shown)
+
+
+def trec_lines(result: QueryResult, number: int) -> Iterator[str]:
+    """Yield a document's lines of a TREC run: the documents of the index that contain most of its characters, best first.
+
+    Blanks and signs that would end a field are escaped as in addresses.
+    """
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for row in (*(hit._asdict() for hit in result.hits_of(number)), *result.passages_of(number)):
+        spans.setdefault(row["b_id"], []).append((row["a_start"], row["a_end"]))
+    scores = []
+    for name, own in spans.items():
+        n_chars = reached = 0
+        for start, end in sorted(own):
+            n_chars += max(0, end - max(start, reached))
+            reached = max(reached, end)
+        scores.append((-n_chars, name))
+    query = _field(result.ids[number])
+    for rank, (less, name) in enumerate(sorted(scores), 1):
+        yield f"{query} Q0 {_field(name)} {rank} {-less} ibidem"
+
+
+def _field(name: str) -> str:
+    return "".join(
+        quote(letter) if letter.isspace() or not letter.isprintable() or letter == "%" else letter for letter in name
+    )
 
 
 def arrival_line(arrival: Arrival, line: int, with_texts: bool = True) -> str:

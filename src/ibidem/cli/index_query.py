@@ -38,8 +38,8 @@ from ibidem.config.settings import OUTPUT
 @inputs_argument
 @output_option("Folder for the tables of hits and passages.", required=False)
 @option(
-    "--format", "form", metavar="NAME", type=ChoiceType(["text", *FORMATS]), group=OUTPUT, help="Format of the answers.",
-    shown_default="with -o parquet; on a terminal text; else jsonl",
+    "--format", "form", metavar="NAME", type=ChoiceType(["text", "trec", *FORMATS]), group=OUTPUT,
+    help="Format of the answers.", shown_default="with -o parquet; on a terminal text; else jsonl",
 )  # fmt: skip
 @source_words_option
 @max_places_option
@@ -64,17 +64,18 @@ def query(
     \f
     A document is not compared with the one in the index that has its id. With -o, tables are written to a folder. Without,
     answers go to standard output: as text on a terminal, otherwise as JSON with one document per line. In JSON, hits and
-    passages include the words of both sides if the index keeps its texts; --no-keep-text leaves them out.
+    passages include the words of both sides if the index keeps its texts; --no-keep-text leaves them out. With --format trec,
+    they are a ranked run as TREC's tools read it: documents of the index, by how many characters of the query they contain.
     """
     settings = given_settings(config_file, flags)
-    if form is not None and output is not None and form == "text":
-        raise click.UsageError("--format text cannot be combined with -o")
-    if form is not None and output is None and form not in ("text", "jsonl"):
+    if output is not None and form in ("text", "trec"):
+        raise click.UsageError(f"--format {form} cannot be combined with -o")
+    if form is not None and output is None and form not in ("text", "trec", "jsonl"):
         raise click.UsageError(f"--format {form} needs an output folder: -o OUT")
     with loading_libraries():
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import look_up, open_index, tell_of_skipped, write_answers
-        from ibidem.cli.index_answers import list_passages, query_line, summarise_query
+        from ibidem.cli.index_answers import list_passages, query_line, summarise_query, trec_lines
         from ibidem.cli.runs import output_occupied
         from ibidem.cli.screen import say, screen_width
 
@@ -85,6 +86,8 @@ def query(
         for number in range(len(result.ids)):
             if as_text:
                 say(list_passages(result, number, texts[number], screen_width(sys.stdout)), err=False)
+            elif form == "trec":
+                click.echo("".join(f"{line}\n" for line in trec_lines(result, number)), nl=False)
             else:
                 click.echo(query_line(result, number, settings.get("keep_text", True)))
         tell_of_skipped(skipped, quiet)

@@ -102,7 +102,7 @@ def serve(
     the token into the variable IBIDEM_TOKEN to keep it out of the list of processes. Everything the page shows is also
     available at /api/v1.
     """
-    _check_token(token)
+    check_token(token)
     if token is not None:
         hide_argument(token)
     if not folder.is_dir():
@@ -111,7 +111,8 @@ def serve(
         click.echo(f"ibidem: {arrivals} does not exist yet; it will be followed once it does", err=True)
     try:
         with loading():
-            from ibidem.viewer.server.socket_server import address_of, bind, make_server
+            from ibidem.viewer.server.addresses import address_of, bind, is_local
+            from ibidem.viewer.server.socket_server import make_server
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] == "ibidem":
             raise
@@ -121,7 +122,7 @@ def serve(
     with loading_libraries():
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import tell_of_compiling
-        from ibidem.viewer.server.security import Access, is_local
+        from ibidem.viewer.server.security import Access
         from ibidem.viewer.server.served import open_served, warm_up
 
     if token is None and not is_local(host):
@@ -161,7 +162,8 @@ def serve(
         server.run([listening])
 
 
-def _check_token(token: str | None) -> None:
+def check_token(token: str | None) -> None:
+    """Raise for a token that is easily guessed, or cannot be sent."""
     if token is not None and (len(token) < _LEAST_TOKEN_CHARS or not all("!" <= letter <= "~" for letter in token)):
         raise UsageError(
             f"--token must have at least {_LEAST_TOKEN_CHARS} characters: letters, digits and signs, no spaces",

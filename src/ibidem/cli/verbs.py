@@ -31,9 +31,11 @@ JOBS = {
     "Check new documents": {
         "index": "Index documents on disk; look up what new ones share with them.",
         "watch": "Check documents as they arrive, and add them to an index.",
+        "mcp": "Offer an index to agents, as tools of the Model Context Protocol.",
     },
     "Read results": {
         "report": "Write results as a single HTML page.",
+        "export": "Write results for Excel, Gephi, TEI editors and other programs.",
         "serve": "Browse results and check texts in a web browser.",
     },
     "Measure": {

@@ -220,6 +220,21 @@ class QueryResult:
         hits = self._hits_with_texts if self.has_texts else self.hits
         return hits.slice(begin, end - begin).to_pylist()  # type: ignore[no-any-return]
 
+    def hits_in_context(self, document: int, n_chars: int) -> list[dict[str, Any]]:
+        """Return the hits of the document with that number, as records, each with some text of its source around it.
+
+        `context` has `n_chars` characters more on each side, and begins at `context_start`. It is None without a text.
+        """
+        hits, texts = self._located_hits
+        begin, end = self._hit_rows.get(self.ids[document], (0, 0))
+        rows = hits.slice(begin, end - begin)
+        numbers = np.concatenate([np.empty(0, np.int64), *(chunk.indices.to_numpy() for chunk in rows["b_id"].chunks)])
+        starts = np.maximum(0, rows["b_start"].to_numpy() - n_chars)
+        shown = texts if self.has_texts else texts.without_any()
+        around = shown.cut(numbers.astype(np.int64), starts, rows["b_end"].to_numpy() + n_chars)
+        contexts = zip(rows.to_pylist(), starts.tolist(), around, strict=True)
+        return [{**hit, "context_start": start, "context": text} for hit, start, text in contexts]
+
     def n_passages_of(self, document: int) -> int:
         """Return how many passages the document with that number has."""
         begin, end = self._passage_rows.get(self.ids[document], (0, 0))

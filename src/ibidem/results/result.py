@@ -30,6 +30,9 @@ from ibidem.results.table_files import describe_run
 
 AnyResult = TypeVar("AnyResult", bound="RunResult[Any]")
 TableFormat = Literal["parquet", "jsonl", "csv"]
+ExportFormat = Literal["xlsx", "csv", "gexf", "graphml", "pan", "tei", "annotations", "sarif", "html-table"]
+ExportTable = Literal["pairs", "passages", "families", "places", "documents"]
+ExportNetwork = Literal["documents", "groups", "passages"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -100,6 +103,26 @@ class RunResult(Generic[TableT_co]):
         from ibidem.viewer.report import report_result
 
         return report_result(self, Path(path), title, max_pairs, overwrite)
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        to: ExportFormat,
+        table: ExportTable | None = None,
+        network: ExportNetwork = "documents",
+        base: str = "",
+        overwrite: bool = False,
+    ) -> Path:
+        """Write the results for another program, with times, groups, titles and texts; return the path.
+
+        `table` is what csv and html-table contain (passages or, if there are none, pairs); `network` is what gexf and graphml
+        connect; `base` is what the addresses of documents begin with in tei, annotations and sarif. With pan, the path is a
+        folder. An existing file is replaced only with `overwrite`.
+        """
+        from ibidem.viewer.exports.export_formats import ExportOptions, export_result
+
+        return export_result(self, Path(path), to, ExportOptions(table, network, base), overwrite)
 
     @cached_property
     def _result_counts(self) -> Mapping[str, int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -281,10 +282,15 @@ class ViewStore:
         select, tell = kinds[table]
         where, values = where_of(query.conditions()) if query is not None else ("", [])
         order = f"ORDER BY {query.order_by}" if query is not None and table != "passages" else ""
+        with closing(self.stream(f"{select} {where} {order}", values)) as rows:
+            yield from map(tell, rows)
+
+    def stream(self, select: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Generator[sqlite3.Row, None, None]:
+        """Yield all rows of a query, however long that takes."""
         # A separate connection: the rows are read while others query, possibly from several threads in turn.
         connection = self._connections.connect()
         try:
-            yield from (tell(row) for row in connection.execute(f"{select} {where} {order}", values))
+            yield from connection.execute(select, values)
         finally:
             connection.close()
 

@@ -50,12 +50,27 @@ def open_views(
 
 
 @contextmanager
-def passing_views(material: Material) -> Iterator[ViewStore]:
+def views_at_hand(folder: Path, documents: Sequence[str] = ()) -> Iterator[ViewStore]:
+    """Yield the views of a results folder without changing it: those it has, or temporary ones if they are not up to date."""
+    path, verdicts = folder / VIEW_FILES[0], folder / VERDICTS_FILE
+    if not _is_fresh(path, _key(folder, documents)):
+        with passing_views(material_of_folder(folder, documents), verdicts) as store:
+            yield store
+        return
+    store = ViewStore(path, verdicts)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def passing_views(material: Material, verdicts: Path | None = None) -> Iterator[ViewStore]:
     """Yield temporary views for a report, without a word index."""
     with tempfile.TemporaryDirectory(prefix="ibidem-") as folder:
         path = Path(folder) / VIEW_FILES[0]
         _build(material, path, {}, is_searched=False)
-        store = ViewStore(path, None)
+        store = ViewStore(path, verdicts)
         try:
             yield store
         finally:

@@ -14,12 +14,13 @@ import httpx
 import pytest
 
 import ibidem
+from ibidem.viewer.server.addresses import address_of, bind
 from ibidem.viewer.server.admission import Admission, Limits
 from ibidem.viewer.server.app import make_app
 from ibidem.viewer.server.arrivals import Streams
 from ibidem.viewer.server.security import Access
 from ibidem.viewer.server.served import Served, open_served
-from ibidem.viewer.server.socket_server import Server, address_of, bind
+from ibidem.viewer.server.socket_server import Server
 from ibidem.viewer.store_cache import open_views
 from tests.texts import text
 

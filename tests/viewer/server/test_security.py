@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.viewer.server.security import Access, is_local, name_of
+from ibidem.viewer.server.addresses import is_local
+from ibidem.viewer.server.security import Access, name_of
 from ibidem.viewer.server.served import open_served
 from tests.viewer.server.conftest import AppMaker, running
 from tests.viewer.server.expected import expect_error, expect_safe

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from ibidem.cli.serve import page_that_leads_to, serve
 from ibidem.errors import IbidemError, InputError, NoIndexError, ResourceError, UsageError
-from ibidem.viewer.server.socket_server import address_of, bind
+from ibidem.viewer.server.addresses import address_of, bind
 from tests.texts import text
 from tests.waiting import LIMIT_SECONDS
 

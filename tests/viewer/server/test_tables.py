@@ -11,8 +11,9 @@ import httpx
 import pytest
 
 import ibidem
+from ibidem.viewer.exports.csv_text import csv_chunks
 from ibidem.viewer.server import shapes
-from ibidem.viewer.server.export_routes import COLUMNS, MOST_AT_ONCE, Exports, csv_chunks, json_chunks
+from ibidem.viewer.server.export_routes import COLUMNS, MOST_AT_ONCE, Exports, json_chunks
 from tests.texts import text
 from tests.viewer.server.conftest import HOSTILE, RECORDS, AppMaker, write_lines
 from tests.viewer.server.expected import expect, expect_error, expect_safe

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import unicodedata
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from starlette.responses import StreamingResponse
 
+from ibidem.viewer.exports.csv_text import csv_chunks
 from ibidem.viewer.queries import DocumentQuery, FamilyQuery, PairQuery
 from ibidem.viewer.server import index_shapes, shapes
 from ibidem.viewer.server.answers import GeneratedAnswer, to_json
@@ -22,8 +20,6 @@ Form = Literal["csv", "json"]
 Rows = Callable[[], Iterator[dict[str, Any]]]
 MOST_AT_ONCE = 8
 _CHUNK_CHARS = 1 << 16
-# Spreadsheets treat cells that begin like this as formulas, which can do harm. Some also accept the full-width forms.
-_FORMULA_STARTS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
 # The columns in order: a table without rows also gets its header.
 COLUMNS: dict[str, tuple[str, ...]] = {
     "pairs": (
@@ -50,20 +46,6 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def csv_chunks(rows: Iterator[dict[str, Any]], columns: Sequence[str]) -> Iterator[str]:
-    """Yield a table as CSV (RFC 4180). Text that a spreadsheet might treat as a formula gets a leading apostrophe."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([_cell(row.get(name)) for name in columns])
-        if buffer.tell() >= _CHUNK_CHARS:
-            yield buffer.getvalue()
-            buffer.seek(0)
-            buffer.truncate()
-    yield buffer.getvalue()
-
-
 def json_chunks(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
     """Yield a table as a JSON object with `items`, `total` and `next`, as if it were one large page."""
     written, n_chars, total = ['{"items":['], 0, 0
@@ -76,29 +58,6 @@ def json_chunks(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
             yield "".join(written)
             written, n_chars = [], 0
     yield "".join(written) + f'],"total":{total},"next":null}}'
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple, dict)):
-        value = to_json(value)
-    if not isinstance(value, str):
-        return value
-    cell = value.replace("\0", "\ufffd")  # spreadsheets cannot read it, and Python 3.10 cannot write it
-    return f"'{cell}" if is_formula(value) else cell
-
-
-def is_formula(text: str) -> bool:
-    """Return whether a spreadsheet may treat a cell as a formula; some skip leading spaces and invisible characters."""
-    if text[:1] in ("\t", "\r"):
-        return True
-    for letter in text:
-        if letter in _FORMULA_STARTS:
-            return True
-        if not letter.isspace() and unicodedata.category(letter) not in ("Cc", "Cf"):
-            return False
-    return False
 
 
 class Exports:

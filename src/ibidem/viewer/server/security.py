@@ -12,7 +12,6 @@ import hmac
 import re
 import secrets
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -52,16 +51,6 @@ class Access:
     token: str | None = None
     max_upload_bytes: int = 10_000_000
     patience: Patience = field(default_factory=Patience)
-
-
-def is_local(host: str) -> bool:
-    """Return whether a server listening on this host can only be reached from this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 class Guard:

@@ -17,6 +17,7 @@ from anyio._backends import _asyncio
 from fastapi import FastAPI
 
 from ibidem.errors import ResourceError
+from ibidem.viewer.server.addresses import MOST_WAITING
 from ibidem.viewer.server.admission import Admission, limits_of_process
 from ibidem.viewer.server.app import THREADS, make_app, page_files
 from ibidem.viewer.server.arrivals import Streams
@@ -26,7 +27,6 @@ from ibidem.viewer.server.security import Access
 from ibidem.viewer.server.served import Served
 
 _LONGEST_FAREWELL_SECONDS = 3
-_MOST_WAITING = 2048  # connections not yet accepted
 
 
 class Server(uvicorn.Server):
@@ -57,7 +57,7 @@ class Server(uvicorn.Server):
         await start_threads(THREADS + CHECKS_AT_ONCE)
         await super().startup(sockets)
         for listening in sockets or ():
-            listening.listen(_MOST_WAITING)
+            listening.listen(MOST_WAITING)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End streams, then everything else."""
@@ -90,33 +90,6 @@ def make_server(served: Served, access: Access, verbose: bool = False) -> Server
     page_files()  # now, not at the first request
     streams, admission = Streams(served.log), Admission(limits_of_process())
     return Server(make_app(served, access, streams, admission), streams, admission, access, verbose)
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 picks a free port."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except socket.gaierror as problem:
-        raise ResourceError(f"the host {host} is not known: {problem.strerror}", "Give an address of this machine.") from None
-    listening = socket.socket(family, kind, protocol)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(_MOST_WAITING)
-    except OSError as problem:
-        listening.close()
-        next_step = "Choose another one with --port; 0 takes a free one."
-        raise ResourceError(f"cannot listen on port {port} of {host}: {problem.strerror}", next_step) from None
-    return listening
-
-
-def address_of(listening: socket.socket) -> str:
-    """Return the URL of a socket as seen from this machine."""
-    host, port = listening.getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 async def start_threads(count: int) -> None:
