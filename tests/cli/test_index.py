@@ -360,8 +360,8 @@ def test_html_is_cleaned_once_whatever_the_format(run: Run, archive: str, tmp_pa
     name = write_jsonl(tmp_path / "page.jsonl", documents(page=f"<p>{text(1, 2)} a &lt; b {text(3)}</p>"))
     lines = run("index", "check", archive, name, "--html", "--format", "text").out.splitlines()
     (verdict,) = answers(run("index", "check", archive, name, "--html"))
-    assert lines[0] == f"page: 1 of {verdict['n_sentences']} sentences (50 %) also appears in the index"
-    assert verdict["n_known"] == 1
+    assert lines[0] == f"page: duplicate: {verdict['n_sentences']} of 3 sentences (100 %) also appear in the index"
+    assert verdict["n_known"] == 3
     assert lines[2] == f"  [0:{len(text(1))}] {text(1)}"
 
 

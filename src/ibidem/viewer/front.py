@@ -152,7 +152,7 @@ class FrontPage:
         return self._texts("documents", self.outlets, self._name)
 
     def _texts(self, kind: str, outlets: Numbers, name: Callable[[int], str]) -> dict[str, Any] | None:
-        """Return the stories told first among those in several outlets, and the outlets that each is in."""
+        """Return the stories that are shown first among those in several outlets, and the outlets that each is in."""
         first = self.stories.family[self.order[:_MOST_CONSIDERED]][self.stories.fold[self.order[:_MOST_CONSIDERED]] == STORY]
         rows = np.flatnonzero(np.isin(self.placed.family, first))
         family, outlet = self.placed.family[rows], outlets[self.placed.document[rows]]

@@ -134,7 +134,7 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
 
 
 def _stories(store: ViewStore, room: _Room, is_folded: bool) -> list[dict[str, Any]]:
-    """Return the cards of the stories told first, or of texts that are folded away."""
+    """Return the cards of the stories that are shown first, or of texts that are folded away."""
     cards = store.story_page(None, _MOST_FOLDED if is_folded else _MOST_STORIES, is_folded)["items"]
     return [card for card in cards if room.take(card)]
 

@@ -1,4 +1,4 @@
-"""Families as stories: which places had a text first, who followed, and in which order stories are told.
+"""Families as stories: which places had a text first, who followed, and in which order stories are shown.
 
 An *outlet* is the group of a document; a document without a group is its own outlet. Families that begin in one document and
 are in the same outlets are one story: an article printed in three parts is three families, and still one reprint. A story
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import NO_TIME
 
 Numbers = NDArray[np.int64]
-# How a family is told: as a story, or folded away because it stays in one outlet or is boilerplate.
+# How a family is shown: as a story, or folded away because it stays in one outlet or is boilerplate.
 STORY, INSIDE, BOILERPLATE = 0, 1, 2
 _LAST = np.iinfo(np.int64).max
 _MANY_DOCUMENTS = 20  # a text in more of them, and in a tenth of all, is boilerplate
@@ -66,7 +66,7 @@ class Stories:
     last_seconds: Numbers
 
     def in_order(self) -> Numbers:
-        """Return the rows in the order in which they are told: long texts in many outlets first, footers last.
+        """Return the rows in the order in which they are shown: long texts in many outlets first, footers last.
 
         What has many more documents than outlets is the furniture of those outlets, not news.
         """
@@ -133,7 +133,7 @@ def tell(placed: Placed, outlets: Numbers, times: Numbers) -> tuple[Stories, Flo
     is_repeat[story] = placed.is_repeat
     first_outlet = _only_outlet(story, outlet, known & (time == first[story]), n)
     follows = known & (time > first[story]) & (first_outlet[story] >= 0) & (outlet != first_outlet[story])
-    # A story that nobody is known to have followed began nowhere: there is nothing to tell apart.
+    # A story without a known follower began nowhere: there is nothing to tell apart.
     followed = np.zeros(n, np.bool_)
     followed[story[follows]] = True
     first_outlet = np.where(followed, first_outlet, -1)

@@ -39,7 +39,7 @@ class StoryCards:
         self._rows, self._one, self._texts, self._family_texts = connections.rows, connections.one, texts, family_texts
 
     def page(self, cursor: str | None, limit: int, is_folded: bool = False) -> dict[str, Any]:
-        """Return a page of cards in the order in which they are told; or of those that are folded away."""
+        """Return a page of cards in the order in which they are shown; or of those that are folded away."""
         check_limit(limit)
         after = -1 if cursor is None else read_cursor(cursor)[1]
         folded = f"fold {'<>' if is_folded else '='} {STORY}"

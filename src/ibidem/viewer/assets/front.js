@@ -103,7 +103,7 @@
     const element = h(
       "div",
       { class: "front" },
-      h("div", { class: drawn ? "told" : "told no-picture" }, drawn && drawn.element, facts(summary, front, source)),
+      h("div", { class: drawn ? "opening" : "opening no-picture" }, drawn && drawn.element, facts(summary, front, source)),
       h("p", { class: "caution" }, caution, " ", link("#left-out", "What was left out, and why"), "."),
       stories && h("section", { "aria-labelledby": "stories-title" }, h("h2", { id: "stories-title" }, several), stories.element),
       folded && folded.element,

@@ -49,7 +49,7 @@
     const shown = [...kept];
     const place = new Map(shown.map((node, at) => [node, at]));
     const drawn = edges.filter(({ ends }) => ends.every((node) => kept.has(node)));
-    // From the side that was first; where both were, or nobody knows, there is no arrow.
+    // From the side that was first; where both were, or it is not known, there is no arrow.
     drawn.forEach((edge) => {
       const isBack = edge.back > edge.ahead;
       const [from, to] = isBack ? [edge.ends[1], edge.ends[0]] : edge.ends;

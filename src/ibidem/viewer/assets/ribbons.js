@@ -1,4 +1,4 @@
-// Ribbons: what joins the two columns, from the first line of a sentence to its last, drawn anew whenever a column scrolls.
+// Ribbons: what joins the two columns, from the first line of a sentence to its last, drawn again whenever a column scrolls.
 (function (ibidem) {
   "use strict";
 

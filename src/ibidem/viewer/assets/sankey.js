@@ -1,4 +1,4 @@
-// Who took text from whom: bands from the left to the right, as wide as the text they stand for.
+// Who took text from whom: bands from the left to the right, as wide as the amount of text.
 (function (ibidem) {
   "use strict";
 
@@ -57,7 +57,7 @@
     return at === letters.length ? name : `${letters.slice(0, at).join("").trimEnd()}…`;
   }
 
-  // A click on a shape opens an address. Links inside of a picture would confuse screen readers, who are told what it shows.
+  // A click on a shape opens an address. Links inside of a picture would confuse screen readers, which get a description of it.
   function leading(shape, address) {
     if (!address) return shape;
     shape.dataset.open = address;

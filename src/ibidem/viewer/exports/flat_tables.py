@@ -113,7 +113,8 @@ class FlatTables:
 
     def _families(self) -> Iterator[dict[str, Any]]:
         for row in self.store.stream(f"SELECT f.* FROM families f {_LARGEST_FIRST}"):
-            yield {**family_of(row), "text": row["text"] or None}
+            text = self.store.families_texts.text(row, row["n_chars"])
+            yield {**family_of(row, text), "text": text or None}
 
     def _places(self) -> Iterator[dict[str, Any]]:
         for row in self.store.stream(_PLACES):
