@@ -5,7 +5,6 @@ Rows are read from the views one by one. The strongest pairs come first, passage
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -15,8 +14,9 @@ from ibidem.viewer.rows import DOCUMENTS, PAIRS, document_of, family_of, flat_pa
 from ibidem.viewer.store import ViewStore
 
 _TEXTS_CACHED = 16
-_STRONGEST_FIRST = "ORDER BY p.interest DESC, p.number DESC"
-_LARGEST_FIRST = "ORDER BY f.spread DESC, f.number"
+_MOST_FAMILY_CHARS = 2_000
+STRONGEST_FIRST = "ORDER BY p.interest DESC, p.number DESC"
+LARGEST_FIRST = "ORDER BY f.n_documents * f.n_chars DESC, f.number"
 _SIDES = ", ".join(
     f"{s}.id AS {s}_id, {s}.time AS {s}_time, g{s}.name AS {s}_group, {s}.title AS {s}_title, {s}.number AS {s}_document"
     for s in "ab"
@@ -25,12 +25,12 @@ _PASSAGES = f"""
   SELECT q.*, p.number AS pair_number, {_SIDES} FROM pairs p JOIN passages q ON q.pair = p.number
   JOIN documents a ON a.number = p.a JOIN documents b ON b.number = p.b
   LEFT JOIN groups ga ON ga.number = a."group" LEFT JOIN groups gb ON gb.number = b."group"
-  {_STRONGEST_FIRST}, q.number
+  {STRONGEST_FIRST}, q.number
 """
 _PLACES = f"""
   SELECT f.number AS family, d.id, d.time, g.name AS group_name, d.title, m.start, m."end", d.number AS document
   FROM families f JOIN places m ON m.family = f.number JOIN documents d ON d.number = m.document
-  LEFT JOIN groups g ON g.number = d."group" {_LARGEST_FIRST}, m.document, m.start
+  LEFT JOIN groups g ON g.number = d."group" {LARGEST_FIRST}, m.document, m.start
 """
 # The columns of each table, in order.
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -97,7 +97,7 @@ class FlatTables:
             )
 
     def _pairs(self) -> Iterator[dict[str, Any]]:
-        for row in self.store.stream(f"{PAIRS} {_STRONGEST_FIRST}"):
+        for row in self.store.stream(f"{PAIRS} {STRONGEST_FIRST}"):
             pair = pair_of(row)
             yield flat_pair(pair) | {f"{side}_document": pair[side]["document"] for side in "ab"}
 
@@ -105,15 +105,14 @@ class FlatTables:
         for row in self.store.stream(_PASSAGES):
             names = ("a_id", "a_group", "a_title", "a_document", "b_id", "b_group", "b_title", "b_document")
             found = {"pair": row["pair_number"], **passage_of(row), **{name: row[name] for name in names}}
-            yield found | {name: value for side in "ab" for name, value in self._side(row, side).items()}
-
-    def _side(self, row: sqlite3.Row, side: str) -> dict[str, Any]:
-        text = self.cut(row[f"{side}_document"], row[f"{side}_start"], row[f"{side}_end"])
-        return {f"{side}_time": time_of(row[f"{side}_time"]), f"{side}_text": text}
+            for side in "ab":
+                found[f"{side}_time"] = time_of(row[f"{side}_time"])
+                found[f"{side}_text"] = self.cut(row[f"{side}_document"], found[f"{side}_start"], found[f"{side}_end"])
+            yield found
 
     def _families(self) -> Iterator[dict[str, Any]]:
-        for row in self.store.stream(f"SELECT f.* FROM families f {_LARGEST_FIRST}"):
-            text = self.store.families_texts.text(row, row["n_chars"])
+        for row in self.store.stream(f"SELECT f.* FROM families f {LARGEST_FIRST}"):
+            text = self.store.families_texts.text(row, _MOST_FAMILY_CHARS)
             yield {**family_of(row, text), "text": text or None}
 
     def _places(self) -> Iterator[dict[str, Any]]:

@@ -16,10 +16,11 @@ _MOST_NAME_BYTES = 120
 # The reusing document (this) and its source; which side is which depends on the row.
 _FEATURES = """
   SELECT this, this_start, this_end, t.id AS this_id, s.id AS source_id, source_start, source_end FROM (
-    SELECT p.a AS this, q.a_start AS this_start, q.a_end AS this_end, p.b AS source, q.b_start AS source_start,
-      q.b_end AS source_end FROM passages q JOIN pairs p ON p.number = q.pair WHERE NOT (q.direction = :b_is_later)
+    SELECT p.a AS this, q.a_start AS this_start, q.a_start + q.a_length AS this_end, p.b AS source, q.b_start AS source_start,
+      q.b_start + q.a_length + q.b_longer AS source_end
+      FROM passages q JOIN pairs p ON p.number = q.pair WHERE NOT (q.direction = :b_is_later)
     UNION ALL
-    SELECT p.b, q.b_start, q.b_end, p.a, q.a_start, q.a_end
+    SELECT p.b, q.b_start, q.b_start + q.a_length + q.b_longer, p.a, q.a_start, q.a_start + q.a_length
       FROM passages q JOIN pairs p ON p.number = q.pair WHERE q.direction = :b_is_later)
   JOIN documents t ON t.number = this JOIN documents s ON s.number = source
   ORDER BY this, this_start, this_end, source, source_start

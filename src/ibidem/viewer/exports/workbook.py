@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ibidem.errors import ResourceError
-from ibidem.viewer.exports.flat_tables import COLUMNS, TIMES, FlatTables
+from ibidem.viewer.exports.flat_tables import COLUMNS, LARGEST_FIRST, STRONGEST_FIRST, TIMES, FlatTables
 from ibidem.viewer.exports.xml_writer import without_forbidden
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ class _Book:
         self._pair_rows, self._first_passages = _rows_of(
             (
                 (row["number"], row["n_passages"])
-                for row in store.stream("SELECT p.number, p.n_passages FROM pairs p ORDER BY p.interest DESC, p.number DESC")
+                for row in store.stream(f"SELECT p.number, p.n_passages FROM pairs p {STRONGEST_FIRST}")
             ),
             tables.count("pairs"),
         )
         self._family_rows, self._first_places = _rows_of(
             (
                 (row["number"], row["n_places"])
-                for row in store.stream("SELECT f.number, f.n_places FROM families f ORDER BY f.spread DESC, f.number")
+                for row in store.stream(f"SELECT f.number, f.n_places FROM families f {LARGEST_FIRST}")
             ),
             tables.count("families"),
         )
