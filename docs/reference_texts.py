@@ -67,7 +67,7 @@ bytes where that is possible.
 - An input is a file, a folder, a glob pattern or `-` for standard input (JSON lines, a JSON array or one plain text).
 - Records need a text. The fields `id`, `time` and `group` are used where they exist; `--text-field`, `--id-field`,
   `--time-field` and `--group-field` give other names.
-- A field may be inside of others: `--text-field doc.text`, `--text-field 'messages[].content'` (the texts of a list become
+- A field may be nested: `--text-field doc.text`, `--text-field 'messages[].content'` (the texts of a list become
   paragraphs of one text). A field with just that name comes first. `dedup` does not write such texts back.
 - The same id twice is an error. Files and records without an id get one: see [ids of files](#ids-of-files).
 
@@ -115,11 +115,11 @@ ibidem find scans -o out --time-from '\d{4}-\d\d-\d\d' --group-from 'scans/([^/]
 
 `--metadata` names a CSV, TSV, JSON lines or Parquet file with a row per document. A row is found by the id of the document, or by the path
 or name of its file, with or without extension; `--metadata-key` names the column if it is none of `id`, `file`, `path`, `name` and the
-like. Its columns `time` (or `date`), `group` and `title` count more than what the document says; all others become fields, too. Documents
+like. Its columns `time` (or `date`), `group` and `title` override what the document says; all others become fields, too. Documents
 without a row and rows without a document are reported.
 
 `--time-from` and `--group-from` are regular expressions that are looked for in the path of each file. What counts is the group named
-`time` or `group`, else the first group, else all that matches. The metadata count more.
+`time` or `group`, else the first group, else all that matches. `--metadata` overrides both.
 
 ## Ids of files
 

@@ -263,7 +263,7 @@ def show_sentences(bench: Bench, megabytes: float) -> None:
         for peer in SPLITTERS[1:]:
             outcome = bench.runner.run_peer(peer, path)
             if outcome.failure:
-                rows.append((name, outcome.tool, outcome.failure, *[""] * (len(columns) - 3)))
+                rows.append((name, outcome.tool, f"fails: {outcome.failure}", *[""] * (len(columns) - 3)))
                 continue
             seconds = json.loads((outcome.folder / "seconds.json").read_text("utf-8"))["splitting"]
             speeds[peer], tools[peer] = size / seconds, outcome.tool

@@ -167,7 +167,7 @@ def test_a_card_shows_order_only_where_times_differ(open_page: Open, tmp_path: P
         assert trail.endswith("Moor")
         assert "→" in trail
         assert page.query_selector(".strip") is None  # nobody is known to be the first
-        assert "wrote it first" not in page.inner_text("h1")
+        assert "was first" not in page.inner_text("h1")
 
 
 def test_a_card_marks_changes_and_leads_to_the_pair(open_page: Open, example_report: str) -> None:

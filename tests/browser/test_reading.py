@@ -234,14 +234,14 @@ def test_equal_times_give_no_precedence(open_page: Open, tmp_path: Path) -> None
         with open_page(f"{(tmp_path / f'{name}.html').as_uri()}#pair=0") as page:
             said = page.inner_text("main")
             if name == "later":
-                assert page.inner_text("h1").startswith("Outlet 0 reprinted")
+                assert page.inner_text("h1").startswith("Outlet 0 repeated")
                 assert "1 day later" in page.inner_text("h1").replace("24 hours", "1 day")
                 assert page.inner_text(".panes section:nth-of-type(1) h2") == "later 1"
                 assert page.query_selector_all(".panes .tag")[0].inner_text() == "first"
             else:
                 assert page.inner_text("h1").startswith(f"“{name} 0” and “{name} 1” share")
                 assert "first" not in [tag.inner_text() for tag in page.query_selector_all(".panes .tag")]
-                assert "reprinted" not in said
+                assert "repeated" not in said
                 assert "removed" not in said
 
 

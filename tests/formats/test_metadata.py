@@ -61,7 +61,7 @@ def test_what_fits_nothing_is_said_in_memory_and_on_disk(folder: Path) -> None:
     table = write_rows(folder / "m.csv", ROWS)
     expected = [
         "1 document has no row in the metadata, such as news/c.txt",
-        "1 row of the metadata is about no document, such as gone.txt",
+        "1 row of the metadata is for documents that were not read, such as gone.txt",
     ]
     result = ibidem.find("news", metadata=table)
     assert list(result.notices) == expected

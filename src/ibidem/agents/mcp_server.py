@@ -70,7 +70,7 @@ def mcp_server(index: Index, limits: Limits, may_add: bool) -> MCPServer[None]:
             if not text.strip():
                 raise ToolError("the text is empty")
             if not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text):
-                raise ToolError("the text contains halves of surrogate pairs, which are not characters")
+                raise ToolError("the text contains lone surrogates, which are not valid characters")
         if not gate:  # created here: it belongs to the running loop
             gate.append(anyio.CapacityLimiter(_AT_ONCE))
         try:
@@ -94,7 +94,7 @@ def mcp_server(index: Index, limits: Limits, may_add: bool) -> MCPServer[None]:
 
     async def verify_quotation(
         quotation: Annotated[str, Field(min_length=1, description="The quotation, without quotation marks; 3 words or more.")],
-        source: Annotated[str | None, Field(description="Id of the document that it is said to be from.")] = None,
+        source: Annotated[str | None, Field(description="Id of the document it is attributed to.")] = None,
     ) -> QuotationAnswer:
         """Say whether a quotation is in the index word for word, altered, in another document, or not at all."""
         checked = await run(partial(check_quotation, index, quotation, source), quotation)

@@ -58,7 +58,7 @@ class PassagesAnswer(BaseModel):
     """The passages that were found, longest first."""
 
     passages: list[SharedPassage]
-    n_passages: Annotated[int, Field(description="All that were found, also those that are not listed.")]
+    n_passages: Annotated[int, Field(description="All passages found, including those not listed.")]
     covered_share: Annotated[Share, Field(description="Share of the text (a) that is in passages.")]
 
 

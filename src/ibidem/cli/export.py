@@ -44,7 +44,7 @@ _NETWORKS = ("documents", "groups", "passages")
 )  # fmt: skip
 @option(
     "--base", metavar="URI", default="", group=OUTPUT,
-    help="What addresses of documents begin with in tei, annotations and sarif.",
+    help="Prefix that turns document ids into addresses, in tei, annotations and sarif.",
 )  # fmt: skip
 @option(
     "--documents", metavar="INPUT", multiple=True, group=INPUT, shell_complete=files,

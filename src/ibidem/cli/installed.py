@@ -22,9 +22,9 @@ def described() -> Iterator[str]:
     yield f"ibidem {__version__}"
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
     yield f"Python {platform.python_version()}, {system}, {os.cpu_count()} cores"
-    yield f"in {os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}"
+    yield f"location: {os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}"
     by_extra = _requirements()
-    yield f"needs: {', '.join(_found(name) for name in by_extra.pop('', []))}"
+    yield f"required packages: {', '.join(_found(name) for name in by_extra.pop('', []))}"
     for extra, names in sorted(by_extra.items()):
         missing = [name for name in names if _version(name) is None]
         if not missing:

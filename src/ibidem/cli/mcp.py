@@ -31,7 +31,7 @@ from ibidem.errors import ResourceError, UsageError
 @option("--http", "use_http", is_flag=True, help="Serve over HTTP, at /mcp, instead of standard input and output.")
 @option(
     "--host", metavar="ADDRESS", default="127.0.0.1", shown_default="127.0.0.1",
-    help="Address to listen on. Any other than this machine's own needs --token.",
+    help="Address to listen on. Addresses that other machines can reach need --token.",
 )  # fmt: skip
 @option(
     "--port", metavar="N", type=click.IntRange(0, 65535), default=8766, shown_default="8766",
@@ -96,7 +96,7 @@ def mcp(
 
     if use_http and token is None and not is_local(host):
         raise UsageError(
-            f"--host {host} makes this server reachable for others; without --token anyone could use it",
+            f"--host {host} lets other machines reach this server; without --token, anyone could use it",
             "Set a token with --token WORD, or leave out --host.",
         )
     with ExitStack() as stack:

@@ -55,13 +55,13 @@ def reading_notices(unread: Sequence[ReadingRemark]) -> list[str]:
         notices.append(f"{what} no row in the metadata, such as {without[0].first}")
     if unused and (left := [key for key in unused[0] if all(key in others for others in unused[1:])]):
         what = f"{len(left):,} rows of the metadata are" if len(left) > 1 else "1 row of the metadata is"
-        notices.append(f"{what} about no document, such as {left[0]:.80}")
+        notices.append(f"{what} for documents that were not read, such as {left[0]:.80}")
     encodings = Counter(name for each in unread if each.kind == ENCODING for name in each.all)
     if encodings:
         first = next(each.first for each in unread if each.kind == ENCODING)
         what = "1 file is" if encodings.total() == 1 else f"{encodings.total():,} files are"
         how = ", ".join(f"{name} ({count:,})" for name, count in encodings.most_common())
-        notices.append(f"{what} not UTF-8, by detection: {how}, such as {first}")
+        notices.append(f"{what} not UTF-8; detected: {how}, such as {first}")
     return [*_time_notices([each for each in unread if each.kind == TIMES]), *notices]
 
 

@@ -42,20 +42,20 @@ def _leading(front: Mapping[str, Any], verb: str) -> Pieces | None:
     if n < _LEADING_SHARE * n_all or len(tied) > 2:
         return None
     if len(tied) == 2:
-        each = f" wrote it first most often: {n:,} of {n_all:,} {stories} began with each"
+        each = f" were first most often: {n:,} of {n_all:,} {stories} began with each"
         return [{"name": tied[0]}, {"text": " and "}, {"name": tied[1]}, {"text": each}]
     if n_all == 1 and front["fastest"]:
         fastest = front["fastest"]
         after = f" followed {duration(fastest['seconds'])} later"
-        return [{"name": tied[0]}, {"text": " wrote it first; "}, {"name": fastest["to"]}, {"text": after}]
-    return [{"name": tied[0]}, {"text": f" wrote it first: {n:,} of {n_all:,} {stories} began there"}]
+        return [{"name": tied[0]}, {"text": " had it first; "}, {"name": fastest["to"]}, {"text": after}]
+    return [{"name": tied[0]}, {"text": f" was first most often: {n:,} of {n_all:,} {stories} began there"}]
 
 
 def _undirected(front: Mapping[str, Any]) -> str:
     counts = front["counts"]
     shared = f"{_many(counts['stories'], 'text')} crossed between {front['n_outlets']:,} outlets"
     if counts["ordered"]:
-        return f"{shared}, and no single one began most of them"
+        return f"{shared}; no single outlet was first most often"
     return f"{shared}; which was first is not known"
 
 
@@ -78,7 +78,7 @@ def _nothing(totals: Mapping[str, Any], verb: str, is_against: bool) -> str:
 def _against(totals: Mapping[str, Any], verb: str) -> str:
     n, n_all = totals["reusing_documents"], totals["documents"]
     share = "shares" if n == 1 else "share"
-    return f"{n:,} of {_many(n_all, 'document')} {share} text with the {'index' if verb == 'query' else 'reference'}"
+    return f"{n:,} of {_many(n_all, 'document')} {share} text with the {'index' if verb == 'query' else 'reference documents'}"
 
 
 def _folded(front: Mapping[str, Any], verb: str) -> str:

@@ -28,7 +28,7 @@ _MIN_ROW_CHARS = 100
 _BLANKS = re.compile(r"\s+")
 _UNSHOWN = (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000))
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n\r"}
-_BREAKS = {0x0B: " ", 0x0C: " ", 0x85: " ", 0x2028: "\n", 0x2029: "\n"}
+_BREAKS = {0x0B: " ", 0x0C: " ", 0x85: " ", 0x2028: "\n", 0x2029: "\n", 0x1D: "\n", 0x1E: "\n"}  # the last: pages, regions
 _HARMLESS: dict[int, str] = {**dict.fromkeys(_UNSHOWN, "\ufffd"), **_PICTURES, 0x7F: "␡", **_BREAKS}
 
 

@@ -154,12 +154,15 @@ def changed_words(base: str, other: str) -> Words:
     same = [n for n, (kind, _) in enumerate(pieces) if kind == "same"]
     if not same:
         return [("same", base)]
-    head = "".join(text for kind, text in pieces[: same[0]] if kind == "removed")
-    tail = "".join(text for kind, text in pieces[same[-1] + 1 :] if kind == "removed")
-    inner = pieces[same[0] : same[-1] + 1]
-    inner[0] = ("same", head + inner[0][1])
-    inner[-1] = ("same", inner[-1][1] + tail)
-    return inner
+    head, inner, tail = pieces[: same[0]], pieces[same[0] : same[-1] + 1], pieces[same[-1] + 1 :]
+    return [*_cut_or_changed(head), *inner, *_cut_or_changed(tail)]
+
+
+def _cut_or_changed(pieces: Words) -> Words:
+    """Return what precedes or follows the words in common: changed if both texts have words there, otherwise cut."""
+    if len(pieces) > 1:
+        return pieces
+    return [("same", text) for kind, text in pieces if kind == "removed"]
 
 
 def count_changed(words: Words) -> int:

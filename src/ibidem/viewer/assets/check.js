@@ -32,7 +32,7 @@
   // What is compared, in a sentence: truthfully, if the index keeps no texts.
   function about({ n_documents: nDocuments, settings }) {
     const compared = `It is compared with ${nDocuments === 1 ? "the one document" : `all ${many(nDocuments, "document")}`} in the index, and stored only if you add it.`;
-    const noTexts = " This index keeps no texts: places are found, but the words of sources cannot be shown, and edited copies are not found.";
+    const noTexts = " This index stores no texts: matches are located, but the words of sources cannot be shown and edited copies are not found.";
     return settings && settings.texts === false ? compared + noTexts : compared;
   }
 

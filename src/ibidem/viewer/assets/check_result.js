@@ -66,7 +66,7 @@
     const stretches = [];
     let end = 0;
     for (const passage of passages) {
-      const words = passage.b_text || "(The index does not have these words.)";
+      const words = passage.b_text || "(The index does not store these words.)";
       const start = end;
       end += ibidem.nCharsOf(words);
       const also = passage.nOthers ? ` · also in ${many(passage.nOthers, "other source", "other sources")}` : "";
@@ -125,7 +125,7 @@
       const what = this.isAnonymous || !this.name ? "A checked text" : this.name;
       const { share, sources } = this.found;
       const nSources = sources.filter((each) => each.n_passages && !each.isExcluded).length;
-      return nSources ? `${what}: ${percent(share)} also appears in ${many(nSources, "source")}` : `${what}: nothing of it is known`;
+      return nSources ? `${what}: ${percent(share)} also appears in ${many(nSources, "source")}` : `${what}: no match in the index`;
     }
 
     nameOf(at) {
@@ -181,7 +181,7 @@
       this.share.textContent = percent(share);
       const where = counted.length ? ` also ${share ? "appears" : "appear"} in ${many(counted.length, "source")}` : " is shared";
       const before = isWhole ? "" : ` Nothing left out: ${percent(this.answer.covered_share)}.`;
-      const unlisted = nUnlisted > 0 ? ` ${many(nUnlisted, "further passage")} of less important sources ${nUnlisted === 1 ? "is" : "are"} not included.` : "";
+      const unlisted = nUnlisted > 0 ? ` ${many(nUnlisted, "further passage")} from smaller sources ${nUnlisted === 1 ? "is" : "are"} not included.` : "";
       put(this.told, `${percent(share)} of the text${where}.${before}${unlisted} ${sentencesKnown(this.answer)}`);
       put(this.listed, this.sourceList(sources));
       put(this.bar, ibidem.actions.bar(this.context()), passages.length > 0 && button("CSV", () => this.saveTable(), { class: "quiet", title: "save the matches as a table" }));
@@ -193,7 +193,7 @@
       const rest = sources.filter((each) => !each.n_passages && !each.isExcluded);
       const { n_sources: nAll } = this.answer;
       return [
-        h("h3", null, having.length ? "Sources, most covered first" : "Sources"),
+        h("h3", null, having.length ? "Sources, largest share first" : "Sources"),
         having.length
           ? h("ol", { class: "sources" }, having.map((each) => this.entry(each)))
           : h("p", null, this.answer.sources.length ? "None is left." : "None."),

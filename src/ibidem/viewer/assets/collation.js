@@ -267,7 +267,7 @@
         "div",
         { class: made.list ? "collated" : null },
         h("section", { "aria-label": "Base text" }, made.list && h("h2", null, "Wording 1"), made.text),
-        made.list && h("section", null, h("h2", null, "Who reads what"), made.list),
+        made.list && h("section", null, h("h2", null, "Where wordings differ"), made.list),
       ),
       nUncompared > 0 && h("p", { class: "notice" }, `${many(nUncompared, "long wording")} could not be compared.`),
       h(
@@ -275,7 +275,7 @@
         null,
         h("h2", null, variants.length === 1 ? "Places" : isOrdered ? "Likely descent" : "Wordings"),
         isOrdered &&
-          h("p", { class: "about" }, "Each wording is below the earlier one that differs least. Wordings that are lost are not known."),
+          h("p", { class: "about" }, "Each wording is listed under the earlier wording it is closest to. Wordings outside this collection are unknown."),
         tree(variants, source),
       ),
     );

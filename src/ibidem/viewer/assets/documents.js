@@ -66,7 +66,7 @@
           "p",
           { class: "lead" },
           "Reused is the share of a document that also appears in another one.",
-          summary.has_times && " Earliest known is the share that also appears in later documents, and in no earlier one; equal dates say nothing.",
+          summary.has_times && " Earliest known is the share that also appears in later documents, and in no earlier one; documents with the same date do not count.",
         ),
       ),
       listed.element,
@@ -118,7 +118,7 @@
   }
 
   function togetherWith(nPairs, isCluster) {
-    if (isCluster) return nPairs ? `It is similar to ${many(nPairs, "document")}.` : "It is similar to no other document.";
+    if (isCluster) return nPairs ? `It is similar to ${many(nPairs, "document")}.` : "No other document is similar to it.";
     return nPairs ? `It shares passages with ${many(nPairs, "document")}.` : "It shares no passage with another document.";
   }
 

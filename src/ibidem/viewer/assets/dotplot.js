@@ -52,7 +52,7 @@
         { class: "dots" },
         h("figcaption", null, `left text → ${number(width)} characters`),
         picture,
-        h("p", { class: "about" }, `right text ↓ ${number(height)} characters. Copies are diagonals; moved text crosses. Click to go there.`),
+        h("p", { class: "about" }, `right text ↓ ${number(height)} characters. Each slanted line is shared text; lines out of order show that text was moved. Click to go there.`),
       ),
       draw(current, window_) {
         chosen.setAttribute("d", current ? current.parts.filter(ibidem.alignment.isJoined).map(line).join("") : "");

@@ -10,7 +10,7 @@
   function harmless(character) {
     const code = character.codePointAt(0);
     if (code === 0x0b || code === 0x0c || code === 0x85) return " ";
-    if (code === 0x2028 || code === 0x2029) return "\n";
+    if (code === 0x2028 || code === 0x2029 || code === 0x1d || code === 0x1e) return "\n"; // also a page and a region of a scan
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
     return code === 0x7f ? "\u2421" : "\ufffd";
   }

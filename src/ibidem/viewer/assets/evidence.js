@@ -4,7 +4,7 @@
 
   const { h, number, many, percent, isMissing } = ibidem;
   const CAUTION = "Similarity is not proof of copying.";
-  const WHY = "Texts can agree because both quote a third, or because there is a standard way to put it.";
+  const WHY = "Two texts can match because both quote a third, or because both use a standard phrase.";
   const MAX_ROWS = 500;
 
   const wordsOf = (side) => [side.group, side.time && ibidem.time(side.time)].filter(Boolean).join(" · ");
@@ -123,7 +123,7 @@
 
   async function copyLink(context) {
     const address = new URL(await (context.link ? context.link() : context.address()), location.href).href;
-    if (await copy(address)) return location.protocol === "file:" ? "Link copied; it works where this file is." : "Link copied.";
+    if (await copy(address)) return location.protocol === "file:" ? "Link copied. It works only on computers that have this file in the same place." : "Link copied.";
     window.prompt("Copy this link:", address);
     return "";
   }
@@ -167,8 +167,8 @@
     const title = {
       "Copy link": "copy a link that opens this again",
       "Save picture": "save a picture of this, with a caption",
-      SVG: "save the picture as SVG",
-      Evidence: "a page to print or to save: passages, places, digests, settings",
+      SVG: "save the picture as SVG, which scales without loss",
+      Evidence: "a page to print or save, with passages, positions, checksums and settings",
     }[label];
     ibidem.actions.add({ label, title, run, isOffered: (context) => context.kind !== "check" || Boolean(context.evidence) });
   });

@@ -117,9 +117,9 @@
   }
 
   const AXIS_SAYS = {
-    since: "From left to right runs the time since the earlier of two documents, on a logarithmic scale",
+    since: "The horizontal axis is the time since the earlier document of a pair, on a logarithmic scale",
     date: "Time runs from left to right",
-    rank: "Documents are in the order of their times from left to right, those of one time side by side",
+    rank: "Documents are ordered by time from left to right; documents with the same time are side by side",
   };
 
   function overTime(items, summary, { by, axis, width, colour }) {
@@ -127,7 +127,7 @@
     const nUnordered = made.curves.filter((curve) => !curve.isOrdered).length;
     const isEqual = made.curves.every((curve) => !curve.isOrdered);
     const said = [
-      `${axis === "rank" && isEqual ? "No order is known, so documents are side by side by their ids" : AXIS_SAYS[axis]}; each lane is ${/^[aeiou]/.test(by.noun) ? "an" : "a"} ${by.noun}. `,
+      `${axis === "rank" && isEqual ? "The order is not known, so documents are sorted by id" : AXIS_SAYS[axis]}; each lane is ${/^[aeiou]/.test(by.noun) ? "an" : "a"} ${by.noun}. `,
       nUnordered < made.curves.length
         ? "A curve leads from the earlier to the later document; its width shows how much they share. "
         : "A curve joins two documents; its width shows how much they share. ",

@@ -22,7 +22,7 @@
     const from = front.n_outlets > 1 ? ` of ${number(front.n_outlets)} outlets` : "";
     const shared = isMissing(summary.reused_share)
       ? null
-      : `${percent(summary.reused_share)} of all characters also appear ${summary.is_against ? "in the reference" : "in another document"}.`;
+      : `${percent(summary.reused_share)} of all characters also appear ${summary.is_against ? "in the reference documents" : "in another document"}.`;
     return h(
       "p",
       { class: "lead" },
@@ -42,7 +42,7 @@
     const found = [];
     if (leaders.length) {
       const rest = leaders.slice(1, 3).map((each) => [", ", h("bdi", null, each.outlet), ` ${number(each.n_stories)}`]);
-      found.push(["Most often the earliest known place: ", h("strong", null, h("bdi", null, leaders[0].outlet), ` ${number(leaders[0].n_stories)}`), rest, "."]);
+      found.push(["First most often: ", h("strong", null, h("bdi", null, leaders[0].outlet), ` ${number(leaders[0].n_stories)}`), rest, "."]);
     }
     if (fastest && (front.has_groups || !isCluster)) {
       const who = front.has_groups && [" (", h("bdi", null, fastest.from), " → ", h("bdi", null, fastest.to), ")"];
@@ -82,7 +82,7 @@
     const { counts } = front;
     const drawn = front.picture && ibidem.flowPicture(front.picture, colour, opener(source, front));
     const caution =
-      "Similarity is not proof of copying: texts can agree because both quote a third, or because there is a standard way to put it. “First” means the earliest time known here.";
+      "Similarity is not proof of copying: two texts can match because both quote a third, or because both use a standard phrase. “First” means the earliest in this collection.";
     const masthead = h(
       "header",
       { class: "masthead" },
@@ -99,7 +99,7 @@
     const settings = { source, summary, colour };
     const stories = counts.stories ? ibidem.cardList(settings, false, "Show more") : null;
     const folded = ibidem.foldedLine(counts, settings, isOpen, fold);
-    const several = ibidem.isCluster(summary) ? "Clusters" : front.has_groups ? "Stories" : "Texts that travelled";
+    const several = ibidem.isCluster(summary) ? "Clusters" : front.has_groups ? "Stories" : "Shared texts";
     const element = h(
       "div",
       { class: "front" },

@@ -52,7 +52,7 @@
   // `earlier`: "left", "right" or null. `days`: between them, or null. Returns nodes.
   function headline({ left, right, earlier, days, shares, stretches, similarity }) {
     if (!stretches.length && !isMissing(similarity)) {
-      return [quoted(left), " and ", quoted(right), ` are similar: ${ibidem.similarity(similarity)} of 1`];
+      return [quoted(left), " and ", quoted(right), ` are similar (similarity ${ibidem.similarity(similarity)})`];
     }
     if (!stretches.length) return [quoted(left), " and ", quoted(right), " share no passage"];
     const changed = changes(stretches, earlier);
@@ -70,7 +70,7 @@
     if (first.group === second.group) {
       return [h("bdi", null, second.group), ` repeated ${part}its own text${later}${changed}`];
     }
-    return [h("bdi", null, second.group), ` reprinted ${part}`, h("bdi", null, first.group), `’s text${later}${changed}`];
+    return [h("bdi", null, second.group), ` repeated ${part}`, h("bdi", null, first.group), `’s text${later}${changed}`];
   }
 
   Object.assign(ibidem, { headline });

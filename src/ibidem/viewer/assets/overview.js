@@ -229,7 +229,7 @@
         h(
           "section",
           { "aria-labelledby": "distribution-title" },
-          h("h2", { id: "distribution-title" }, "How alike the pairs are"),
+          h("h2", { id: "distribution-title" }, "How similar the pairs are"),
           h("p", null, "Move a cut-off or click a bar: the lists of pairs and the flow then show only pairs at or above it."),
           cut.element,
           count,

@@ -106,7 +106,7 @@
       // It is shown as it is.
     }
     const cut = address.length > 80 ? `${address.slice(0, 80)}…` : address;
-    const says = `is not an address of this page. This is “${home}” instead.`;
+    const says = `does not exist here. Showing “${home}” instead.`;
     return h("p", { class: "notice", role: "status" }, h("code", null, cut), ` ${says}`);
   }
 

@@ -34,7 +34,7 @@
         "tbody",
         null,
         row("Id", (side) => side.id && h("bdi", null, side.id)),
-        row("Where and when", (side) => side.from && h("bdi", null, side.from)),
+        row("Source and date", (side) => side.from && h("bdi", null, side.from)),
         row("Shared", (side) => (side.share === null ? null : `${percent(side.share)} of its text`)),
         row("Length", (side) => !ibidem.isMissing(side.nChars) && many(side.nChars, "character")),
         row("SHA-256", (side) => side.sha256 && h("code", null, side.sha256)),

@@ -164,10 +164,10 @@
   function captionOf(picture) {
     const noun = NOUNS[picture.of];
     if (picture.is_directed) {
-      return `Text went from the first known place (left) to later ones (right), by characters. Text within one ${noun} is left out.`;
+      return `From the ${noun} where a text first appeared (left) to those where it appeared later (right). Width: number of characters. Text that stays within one ${noun} is left out.`;
     }
     const more = picture.n_left_out > 0 ? ` ${many(picture.n_left_out, `more ${noun}`)} ${ibidem.are(picture.n_left_out)} not drawn.` : "";
-    return `The texts below (left) and ${noun}s that contain them (right), by characters.${more}`;
+    return `Shared texts (left) and the ${noun}s that contain them (right). Width: number of characters.${more}`;
   }
 
   // Returns { element, draw(), close() }: the picture, drawn again whenever its width changes.

@@ -75,20 +75,20 @@
   function changed(card, isCluster) {
     if (card.n_changed) return many(card.n_changed, "word changed", "words changed");
     if (!card.is_edited) return isCluster ? "identical" : "word for word";
-    return card.is_compared ? "only its beginning or end differs" : "with changes";
+    return card.is_compared ? "same words, cut differently at the start or end" : "with changes";
   }
 
   function lastSeen(card) {
     if (isMissing(card.last_seconds)) return null;
     if (card.last_seconds === 0) return "all at the same time";
-    return card.is_ordered ? `last seen ${ibidem.duration(card.last_seconds)} later` : `within ${ibidem.duration(card.last_seconds)}`;
+    return card.is_ordered ? `last one ${ibidem.duration(card.last_seconds)} later` : `within ${ibidem.duration(card.last_seconds)}`;
   }
 
   function facts(card, isCluster) {
     const { story } = card;
     return [
       many(story.n_places, isCluster ? "document" : "place"),
-      card.n_families > 1 ? `${number(card.n_families)} passages, the longest of ${number(story.n_chars)} characters` : many(story.n_chars, "character"),
+      card.n_families > 1 ? `${number(card.n_families)} passages, up to ${number(story.n_chars)} characters long` : many(story.n_chars, "character"),
       changed(card, isCluster),
       lastSeen(card),
     ]
