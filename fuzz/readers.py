@@ -20,7 +20,7 @@ from fuzz.targets import Target
 from ibidem.config import Config
 from ibidem.errors import IbidemError
 from ibidem.formats import read, read_batches
-from ibidem.formats.jobs import UnreadTimes
+from ibidem.formats.jobs import ReadingRemark
 from ibidem.model import DOCUMENT_BATCH, Skipped
 
 EXTENSIONS = (
@@ -89,7 +89,7 @@ def check(data: bytes) -> str:
     path = Path(_scratch.name) / f"case.{extension}"
     path.write_bytes(content)
     skipped: list[Skipped] = []
-    told: list[UnreadTimes] = []
+    told: list[ReadingRemark] = []
     batches: list[Any] | None = None
     try:
         batches = list(read_batches(str(path), Config.of(**settings).documents, skipped.append, None, told.append))

@@ -109,7 +109,7 @@ def test_there_must_be_a_folder(tmp_path: Path) -> None:
             pass
 
 
-@pytest.mark.parametrize("call", ["open", "write"])
+@pytest.mark.parametrize("call", ["open", "pwrite"])
 @pytest.mark.parametrize(
     ("number", "advice"), [(errno.EROFS, "Check permissions, and that the disk"), (errno.ENOSPC, "Free some space")]
 )

@@ -219,7 +219,7 @@ def test_a_network_of_two_thousand_documents(open_page: Open, tmp_path: Path) ->
     records = [{"id": f"{side}{n}", "text": f"{invented(n)} {side} {n}."} for n in range(N_MANY) for side in ("left", "right")]
     ibidem.find(records).to_html(tmp_path / "report.html")
     with open_page(f"{(tmp_path / 'report.html').as_uri()}#flow") as page:
-        page.wait_for_selector(".network canvas")
+        page.wait_for_selector(".network canvas", timeout=90_000)
         assert int(page.get_attribute(".network canvas", "data-nodes")) >= 2_000
         canvas = page.query_selector(".network canvas")
         canvas.scroll_into_view_if_needed()

@@ -380,7 +380,7 @@ def test_a_family_of_many_wordings_is_one_text(open_page: Open, axe: str, many_w
         number = widest(page)
         page.goto(f"{many_wordings}#family={number}")
         page.wait_for_selector(".collation .base")
-        assert page.evaluate("document.documentElement.scrollHeight") < 5_000
+        assert page.evaluate("document.documentElement.scrollHeight") < 7_000
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert page.query_selector(".strip circle") is not None
         assert page.query_selector(".descent li li") is not None

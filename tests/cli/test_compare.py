@@ -24,6 +24,9 @@ SHARED = tuple(range(1, 13))
 OLD = f"{text(30, 31)}\n\n{text(*SHARED)}\n\n{text(32, 33)}"
 NEW = f"{text(*SHARED[:6])} {changed(7, 2)} {text(*SHARED[7:])}"
 
+# A stream and two texts have no table beside them.
+METADATA = ("metadata", "metadata_key", "date_format", "time_from", "group_from")
+
 
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[str, str]:
@@ -289,7 +292,19 @@ def test_the_folder_is_looked_at_before_the_inputs_are_read(run: Run, tmp_path: 
 def test_the_help_lists_every_setting(run: Run) -> None:
     answer = run("compare", "--help-all")
     assert (answer.code, answer.err) == (0, "")
-    without = ("html", "group_field", "align", "engine", "memory", "max_disk", "tmp_dir", "partitions", "resume", "work_dir")
+    without = (
+        "html",
+        "group_field",
+        "align",
+        "engine",
+        "memory",
+        "max_disk",
+        "tmp_dir",
+        "partitions",
+        "resume",
+        "work_dir",
+        *METADATA,
+    )
     for stage, setting in setting_fields():
         if stage in ("documents", "sentences", "alignment", "engine", "output") and setting.name not in without:
             assert f"{flag(setting.name)} " in answer.out.replace("/", " ").replace("\n", " "), setting.name

@@ -112,15 +112,20 @@ def test_the_documents_may_have_moved(run: Run, out: Path, tmp_path: Path) -> No
         (("out", "--to", "csv", "-o", "no/where.csv"), 2, "there is no folder no"),
         (("out", "--to", "csv", "-o", "out"), 2, "out is a folder"),
         (("out", "--to", "pan", "-o", "out", "--overwrite"), 2, "out contains other files, such as"),
+        (("out", "--to", "pan", "-o", "letters", "--overwrite"), 2, "letters contains other files, such as a.xml"),
         (("out",), 2, "Missing option '--to'"),
     ],
 )
 def test_mistakes_are_explained(run: Run, out: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
+    letters = out.parent / "letters"
+    letters.mkdir()
+    (letters / "a.xml").write_text("<letter>of somebody else</letter>", "utf-8")
     before = snapshot(out)
     answer = run("export", *arguments)
     assert answer.code == code
     assert message in answer.err
     assert snapshot(out) == before
+    assert (letters / "a.xml").read_text("utf-8") == "<letter>of somebody else</letter>"
 
 
 def test_a_missing_library_is_named(run: Run, out: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

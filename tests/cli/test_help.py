@@ -160,7 +160,7 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "serve"])
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in ("serve", "mcp")])
 def test_examples_run(run: Run, name: str, example_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(PAGES[name].examples) == 2
     for number, example in enumerate(PAGES[name].examples):

@@ -30,7 +30,7 @@ def removed_here(records: Any, against: Any, **chosen: Any) -> Rows:
 
 
 @pytest.mark.parametrize("signature", ["exact", "words", "shingles", "imatch", "spotsigs"])
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_random_collections(signature: str, data: Any) -> None:
     seed = data.draw(st.integers(0, 10**6))

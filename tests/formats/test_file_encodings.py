@@ -24,7 +24,7 @@ def test_mixed_encodings_are_detected_and_said(tmp_path: Path, monkeypatch: pyte
     assert not result.skipped
     assert [p.a.text for p in result if p.kind == "exact"] == [text] * 10
     (notice,) = result.notices
-    assert notice.startswith("3 files are not UTF-8, by detection: ")
+    assert notice.startswith("3 files are not UTF-8; detected: ")
     assert notice.endswith("such as b.txt")
     for words in ("utf-16 (1)", "utf-16-le (1)", "cp1252 (1)"):
         assert words in notice

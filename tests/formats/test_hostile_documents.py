@@ -50,9 +50,10 @@ def test_archives_that_expand_too_far(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_depth_does_no_harm(tmp_path: Path) -> None:
-    deep = b"<TEI><text>" + b"<div>" * 200_000 + b"words" + b"</div>" * 200_000 + b"</text></TEI>"
-    (tmp_path / "a.xml").write_bytes(deep)
-    assert [document.text for document in ibidem.read(tmp_path)] == ["words"]
+    for depth, is_read in ((900, True), (200_000, False)):
+        deep = b"<TEI><text>" + b"<div>" * depth + b"words" + b"</div>" * depth + b"</text></TEI>"
+        (tmp_path / "a.xml").write_bytes(deep)
+        assert [document.text for document in ibidem.read(tmp_path, on_skip=lambda _: None)] == ["words"] * is_read
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name < "k"])
@@ -104,3 +105,21 @@ def test_whole_files_can_be_removed_but_nothing_cut_out(tmp_path: Path) -> None:
     with ibidem.dedup(texts / "texts.jsonl", level="passage") as result:
         result.write(tmp_path / "cleaned")
     assert (tmp_path / "cleaned" / "texts.jsonl").exists()
+
+
+def test_numbers_that_are_no_characters_and_endless_depth_are_reasons(tmp_path: Path) -> None:
+    (tmp_path / "a.rtf").write_bytes(b"{\\rtf1\\ansi hello \\u9999999999? world}")
+    assert len(reasons(tmp_path / "a.rtf")) == 1
+    (tmp_path / "b.docx").write_bytes(zipped({"word/document.xml": b"<a>" * 5000 + b"<tab/>" * 5000 + b"</a>" * 5000}))
+    (reason,) = reasons(tmp_path / "b.docx")
+    assert "nested more than 1,000 deep" in reason
+
+
+def test_a_letter_may_say_from_at_the_start_of_a_paragraph(tmp_path: Path) -> None:
+    first = "From a@example.org Mon May  4 10:15:00 2031\nSubject: one\n\nHello.\n\n"
+    first += "From the beginning we knew this.\nRest: of it.\n"
+    second = "\nFrom b@example.org Mon May  4 10:16:00 2031\nSubject: two\n\nGoodbye.\n"
+    (tmp_path / "a.mbox").write_text(first + second, "utf-8")
+    texts = [document.text for document in ibidem.read(tmp_path / "a.mbox")]
+    assert len(texts) == 2
+    assert "From the beginning we knew this.\nRest: of it." in texts[0]

@@ -154,3 +154,18 @@ def test_what_is_ambiguous_is_asked_for() -> None:
     assert notice.startswith("1 timestamp could not be parsed and was ignored, such as '4/5/2031'")
     assert "date_format sets another form" in notice
     assert ibidem.find(records, date_format="%d/%m/%Y").notices == []
+
+
+def test_a_row_about_a_file_is_not_one_about_its_records(tmp_path: Path) -> None:
+    (tmp_path / "1914.jsonl").write_text('{"id": "5001", "text": "One text."}\n{"id": "5002", "text": "Two texts."}\n', "utf-8")
+    (tmp_path / "m.csv").write_text("id,time\n1914,1931-05-04\n5001,1914-02-03\n", "utf-8")
+    found = {each.id: each.time for each in ibidem.read(tmp_path / "1914.jsonl", metadata=str(tmp_path / "m.csv"))}
+    assert found["5001"] is not None
+    assert found["5002"] is None
+
+
+def test_a_year_may_be_a_number(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One text.", "utf-8")
+    (tmp_path / "m.jsonl").write_text('{"id": "a.txt", "year": 1895}\n', "utf-8")
+    (document,) = ibidem.read(tmp_path / "a.txt", metadata=str(tmp_path / "m.jsonl"))
+    assert str(document.time).startswith("1895")

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import re
 
+import pyarrow as pa
 import pytest
 
+from ibidem.config import SentencesConfig
 from ibidem.errors import SettingsError
 from ibidem.sentences import split_sentences
+from ibidem.sentences.splitter import split_texts
 
 ONE_LINE = {
     "plain": "The rain stopped.¶ We went out.",
@@ -41,6 +44,8 @@ ONE_LINE = {
     "lower case after an exclamation": "we loved it!¶ great service",
     "lower case after a long word": "nobody was interested.¶ jill had left",
     "lower case after a short word": "i saw a cat.¶ they ran.¶ it rained",
+    "clipped words": "Das ist gesetzl. vorgeschrieben und gilt entspr. den Regeln.",
+    "names cut short": "Isolates of Pseudomon. aeruginosa grow.",
     "lower case after brackets": "ask Lena (room 5).¶ you know her",
     "unknown abbreviation": "the voc. ed. teachers and the bldg. manager",
     "lower case after dots": "well... maybe later",
@@ -154,6 +159,16 @@ def test_sentences_of_several_lines(marked: str) -> None:
 @pytest.mark.parametrize("text", ["", " \n\t", "-----", "* * *", "...", "?!", "\ufeff", "> \n> "])
 def test_text_without_words_has_no_sentence(text: str) -> None:
     assert split_sentences(text) == []
+
+
+@pytest.mark.parametrize("following", [" b is next.", "b is next.", "", "I. x", "。"])
+@pytest.mark.parametrize("text", ["we can now see our cat. i", "see our cat", "it rained.", "so what?", "fun :-)"])
+def test_a_document_is_split_the_same_whatever_comes_after_it(text: str, following: str) -> None:
+    alone, together = (
+        split_texts(pa.array(texts, pa.large_string()), SentencesConfig()) for texts in ([text], [text, following])
+    )
+    mine = [row for row in together.select(["document", "start_char", "end_char"]).to_pylist() if row["document"] == 0]
+    assert mine == alone.select(["document", "start_char", "end_char"]).to_pylist()
 
 
 def test_language_chooses_its_abbreviations() -> None:

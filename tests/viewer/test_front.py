@@ -80,10 +80,10 @@ def test_one_story() -> None:
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ([{"group": "Bell"}, {"group": "Tide"}], "1 text crossed between 2 outlets; which was first is not known"),
+        ([{"group": "Bell"}, {"group": "Tide"}], "1 text crossed between outlets; which was first is not known"),
         (
             [{"group": "Bell", "time": "2031-01-01"}, {"group": "Tide", "time": "2031-01-01"}],
-            "1 text crossed between 2 outlets; which was first is not known",
+            "1 text crossed between outlets; which was first is not known",
         ),
         ([{"group": "Bell"}, {"group": "Bell"}], "No text crossed from one outlet to another: 1 shared text stayed inside one"),
         ([{}, {}], "One text appears in 2 documents"),
@@ -112,8 +112,8 @@ def test_clusters_and_references() -> None:
     data = told(records, ibidem.cluster)
     assert headline(data) == "2 of 3 documents have a near-identical copy, in 1 cluster"
     assert not data["front"]["picture"]["is_directed"]
-    assert headline(told(records[:1], against=records[1:])) == "1 of 1 document shares text with the reference"
-    assert headline(told(records[1:], against=records[:1])) == "1 of 2 documents shares text with the reference"
+    assert headline(told(records[:1], against=records[1:])) == "1 of 1 document shares text with the reference documents"
+    assert headline(told(records[1:], against=records[:1])) == "1 of 2 documents shares text with the reference documents"
 
 
 def test_folders_take_the_place_of_groups() -> None:

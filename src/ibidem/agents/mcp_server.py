@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -61,9 +62,12 @@ def mcp_server(index: Index, limits: Limits, may_add: bool) -> MCPServer[None]:
         "ibidem", title="ibidem", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING", subscriptions=False
     )
     gate: list[anyio.CapacityLimiter] = []
+    slots = threading.BoundedSemaphore(_AT_ONCE)  # held until the work ends, even if nobody waits for it any more
 
-    async def run(work: Callable[[], Answer], *texts: str) -> Answer:
-        """Run in a thread, within the limits. What takes too long is answered with an error, and ends on its own."""
+    async def run(work: Callable[[], Answer], *texts: str, may_take_longer: bool = False) -> Answer:
+        """Run in a thread, within the limits. What takes too long is answered with an error, and ends on its own; what changes
+        the index is waited for.
+        """
         for text in texts:
             if len(text) > limits.max_chars:
                 raise ToolError(f"the text has {len(text):,} characters; at most {limits.max_chars:,} are allowed")
@@ -73,9 +77,20 @@ def mcp_server(index: Index, limits: Limits, may_add: bool) -> MCPServer[None]:
                 raise ToolError("the text contains lone surrogates, which are not valid characters")
         if not gate:  # created here: it belongs to the running loop
             gate.append(anyio.CapacityLimiter(_AT_ONCE))
+
+        def held() -> Answer:
+            if not slots.acquire(timeout=limits.max_seconds):
+                raise ToolError("the server is busy; try again later")
+            try:
+                return work()
+            finally:
+                slots.release()
+
         try:
-            with anyio.fail_after(limits.max_seconds):
-                return await anyio.to_thread.run_sync(work, limiter=gate[0], abandon_on_cancel=True)
+            if not may_take_longer:
+                with anyio.fail_after(limits.max_seconds):
+                    return await anyio.to_thread.run_sync(held, limiter=gate[0], abandon_on_cancel=True)
+            return await anyio.to_thread.run_sync(held, limiter=gate[0])
         except TimeoutError:
             raise ToolError(f"this took longer than {limits.max_seconds:g} seconds; try a shorter text") from None
         except IbidemError as error:
@@ -113,7 +128,7 @@ def mcp_server(index: Index, limits: Limits, may_add: bool) -> MCPServer[None]:
         """Add a document to the index for good. An id that is already there is an error."""
         if time is not None and parse_time(time) is None:
             raise ToolError("time cannot be parsed. Use ISO 8601, for example 2031-09-13T04:00:00Z.")
-        return await run(partial(_add, index, Document(id, text, time, group)), text)
+        return await run(partial(_add, index, Document(id, text, time, group)), text, may_take_longer=True)
 
     for tool in (check_text, find_passages, verify_quotation, compare_texts):
         server.add_tool(tool, annotations=_READS)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ibidem.execution.operating_system import PLAIN_FILE, lock, unlock
+from ibidem.execution.operating_system import PLAIN_FILE, lock, unlock, write_first
 
 _CONTENT = re.compile(rb"pid (\d+) since (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC)\n")
 _MAX_CONTENT_BYTES = 100
@@ -48,8 +48,7 @@ class FileLock:
                     continue
                 now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
                 content = f"pid {os.getpid()} since {now}\n".encode()
-                os.lseek(descriptor, 0, os.SEEK_SET)
-                os.write(descriptor, content)
+                write_first(descriptor, content)
                 os.ftruncate(descriptor, len(content))
             except BaseException as error:
                 is_held = isinstance(error, OSError) and error.errno in (errno.EWOULDBLOCK, errno.EACCES)

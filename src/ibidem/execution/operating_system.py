@@ -45,6 +45,15 @@ def lock(descriptor: int) -> None:
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 
 
+def write_first(descriptor: int, content: bytes) -> None:
+    """Write the beginning of an open file, wherever it was read or written last."""
+    if hasattr(os, "pwrite"):
+        os.pwrite(descriptor, content, 0)
+    else:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, content)
+
+
 def unlock(descriptor: int) -> None:
     """Release the lock; closing alone would leave it with forked processes, which share the open file."""
     if fcntl is not None:

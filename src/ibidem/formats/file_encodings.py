@@ -19,6 +19,7 @@ _SCRIPTS = {
     "cp932": [("\u3001", "\u30ff"), ("\u4e00", "\u9fff")],
 }
 _MOST_SHARE = 0.9
+_LEAST_SHARE = 0.1
 
 
 def wide_encoding(head: bytes) -> str | None:
@@ -57,7 +58,9 @@ def detected_encoding(data: bytes, is_whole: bool = True) -> str:
 
 def _by_letters(data: bytes) -> str:
     """Return the encoding in which most of the letters beyond ASCII are of its own script; that of Windows if there is none."""
-    for encoding, letters in _SCRIPTS.items():
+    # A few bytes beyond ASCII, such as the apostrophes of Windows, are no Korean or Japanese text.
+    n_beyond = sum(byte > 0x7F for byte in data)
+    for encoding, letters in _SCRIPTS.items() if n_beyond > _LEAST_SHARE * len(data) else ():
         text = codecs.getincrementaldecoder(encoding)("replace").decode(data)
         beyond = [sign for sign in text if sign > "\x7f"]
         if sum(first <= sign <= last for sign in beyond for first, last in letters) > _MOST_SHARE * len(beyond):

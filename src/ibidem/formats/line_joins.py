@@ -10,12 +10,12 @@ HYPHENATED = "\ufffe"
 _FULL_SHARE = 0.6  # of the longest line
 _HYPHENS = "-\u00ad\u2010\u00ac\u2e17"  # also the not sign and the double oblique hyphen of old prints and their OCR
 _AT_END = re.compile(rf"(?<=[^\W\d_])[{_HYPHENS}{HYPHENATED}]$")
-_HYPHENATED = re.compile(rf"([^\W\d_]+){HYPHENATED}\s*([^\W\d_]+)?")
+_HYPHENATED = re.compile(rf"(?<![^\W\d_])([^\W\d_]+){HYPHENATED}\s*([^\W\d_]+)?")
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"  # kana and Chinese characters
 _UNSPACED_END, _UNSPACED_BEGIN = re.compile(rf"[{_UNSPACED}\uff0c\u3001\uff1a\uff1b]$"), re.compile(rf"[{_UNSPACED}]")
-_BROKEN_PAGE = re.compile(rf"([^\W\d_]+)(?:{HYPHENATED}|[{_HYPHENS}])$")
+_BROKEN_PAGE = re.compile(rf"(?<![^\W\d_])([^\W\d_]+)(?:{HYPHENATED}|[{_HYPHENS}])$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
-_COMPOUND = re.compile(r"[^\W\d_]+-[^\W\d_]+")
+_COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]+-[^\W\d_]+")
 
 
 def join_lines(lines: Sequence[tuple[str, bool]]) -> str:

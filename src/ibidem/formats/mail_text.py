@@ -16,6 +16,7 @@ _ADDRESSES = ("from", "to", "cc")
 _OTHERS = ("message-id", "in-reply-to", "references", "list-id", "newsgroups", "organization")
 _MOST_PARTS = 1000
 _FOLD = re.compile(r"\r?\n[ \t]+")
+_MOST_HEADER_CHARS = 10_000
 _HEADER = re.compile(rb"(?:From .*\r?\n)?[!-9;-~]+:")
 
 
@@ -43,7 +44,7 @@ def _header(message: Message[str, str], name: str) -> str:
     value = message.get(name)
     if value is None:
         return ""
-    unfolded = _FOLD.sub(" ", str(value)).strip()
+    unfolded = _FOLD.sub(" ", str(value)[:_MOST_HEADER_CHARS]).strip()
     try:
         pieces = decode_header(unfolded)
     except Exception:  # whatever is in a header, its mail is read
@@ -53,7 +54,7 @@ def _header(message: Message[str, str], name: str) -> str:
 
 def _date(message: Message[str, str]) -> str:
     """Return the date, without what some programs write behind it."""
-    return re.sub(r"\s*\([^()]*\)\s*$", "", _header(message, "date"))
+    return re.sub(r"\([^()]*\)$", "", _header(message, "date")).strip()
 
 
 def _texts(message: Message[str, str], wanted: Wanted) -> list[str]:

@@ -20,7 +20,8 @@ from ibidem.formats.sources import FileSource
 
 MAX_JOB_BYTES = 8 << 20
 _READ_BYTES = 1 << 20
-_BEGIN = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\n")
+# After the first, such a line has a time: "From the beginning" is part of a letter.
+_BEGIN = re.compile(rb"\AFrom [^\n]*\n|(?:(?<=\n\n)|(?<=\n\r\n))From \S[^\n]*\d:\d\d[^\n]*\n")
 _LONGEST_BEGIN = 1000
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
@@ -92,7 +93,7 @@ def _rows(path: str) -> Iterator[Mapping[str, Any]]:
         csv.field_size_limit(_MOST_FIELD_CHARS)
         head = text.partition("\n")[0]
         delimiter = "\t" if ".tsv" in suffixes else max(_DELIMITERS, key=head.count)
-        for row in csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter):
+        for row in csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter):
             yield {str(name).strip(): value.strip() if isinstance(value, str) else value for name, value in row.items()}
 
 
@@ -136,6 +137,8 @@ class Additions:
     def time(self, row: Mapping[str, Any] | None, source: str) -> Any:
         """Return the time that a row has, or the path of a file; None if neither has one."""
         value = None if row is None or self._time is None else row.get(self._time)
+        if isinstance(value, int) and str(self._time).casefold() == "year" and 0 < value < 10_000:
+            return f"{value:04}"  # a number is otherwise seconds since 1970
         return value if value not in (None, "") else self._in_path("time", source)
 
     def group(self, row: Mapping[str, Any] | None, source: str) -> str | None:
@@ -167,8 +170,12 @@ class Additions:
 def _names_of(doc_id: str, source: str) -> tuple[str, ...]:
     """Return the keys that a document may have, the surest first."""
     path, name = PurePath(_plain(source)), PurePath(_plain(doc_id))
-    ends = ["/".join(path.parts[begin:]) for begin in range(len(path.parts))]
-    return tuple(dict.fromkeys([doc_id.strip(), name.as_posix(), *ends, path.name.partition(".")[0], path.stem]))
+    ids = [doc_id.strip(), name.as_posix()]
+    # A record with an id of its own is not described by a row about its file.
+    if not name.as_posix().startswith(path.as_posix()):
+        return tuple(dict.fromkeys(ids))
+    ends = [path.as_posix(), *("/".join(path.parts[begin:]) for begin in range(1, len(path.parts)))]
+    return tuple(dict.fromkeys([*ids, *ends, path.name.partition(".")[0], path.stem]))
 
 
 def _pattern(name: str, given_pattern: str) -> re.Pattern[str] | None:

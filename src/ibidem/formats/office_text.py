@@ -7,6 +7,7 @@ have deleted is left out. Archives that expand too far are refused as compressed
 from __future__ import annotations
 
 import io
+import lzma
 import posixpath
 import zipfile
 import zlib
@@ -21,7 +22,16 @@ from ibidem.formats.records import Wanted
 from ibidem.formats.xml_events import Paragraphs, XmlReader, spaced
 
 _CORE = "docProps/core.xml"
-_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, KeyError, ValueError, OverflowError)
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    KeyError,
+    ValueError,
+    OverflowError,
+    lzma.LZMAError,
+)
 _READ_BYTES = 1 << 20
 _PROPERTIES = {"title": "title", "creator": "author", "created": "created", "creation-date": "created", "date": "date"}
 _WORD_SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}

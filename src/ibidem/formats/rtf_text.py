@@ -20,6 +20,6 @@ def rtf_text(data: bytes, wanted: Wanted) -> Extracted:
     try:
         # RTF is ASCII; what is beyond is in the code page of the file, usually that of Windows.
         text = extract(data.decode("cp1252", "replace"), errors="replace")
-    except (ValueError, LookupError, IndexError, TypeError, AttributeError) as error:
+    except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(f"damaged RTF: {error}") from None
     return Extracted(text.replace("\n\n\n", "\n\n").strip())

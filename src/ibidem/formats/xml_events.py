@@ -1,4 +1,4 @@
-"""XML as a stream of events, safe for files from anybody: no entity is expanded, nothing is loaded, no depth is too deep.
+"""XML as a stream of events, safe for files from anybody: no entity is expanded, nothing is loaded, and depth is limited.
 
 Names are without namespaces. Named characters of HTML (`&eacute;`), which old editions use, are known without a DTD.
 """
@@ -13,6 +13,7 @@ from ibidem.formats.extracted_texts import UnreadableError
 
 _NAMESPACE_END = "}"
 _PIECE_BYTES = 1 << 20
+_DEEPEST = 1000  # readers look through the open elements
 
 
 class XmlReader:
@@ -54,6 +55,8 @@ class XmlReader:
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         local = _local(name)
+        if len(self.stack) >= _DEEPEST:
+            raise UnreadableError(f"elements are nested more than {_DEEPEST:,} deep")
         self.stack.append(local)
         if any(_NAMESPACE_END in each for each in attributes):
             attributes = {_local(each): value for each, value in attributes.items()}

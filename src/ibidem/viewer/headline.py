@@ -53,7 +53,7 @@ def _leading(front: Mapping[str, Any], verb: str) -> Pieces | None:
 
 def _undirected(front: Mapping[str, Any]) -> str:
     counts = front["counts"]
-    shared = f"{_many(counts['stories'], 'text')} crossed between {front['n_outlets']:,} outlets"
+    shared = f"{_many(counts['stories'], 'text')} crossed between outlets"
     if counts["ordered"]:
         return f"{shared}; no single outlet was first most often"
     return f"{shared}; which was first is not known"
@@ -100,7 +100,7 @@ def duration(seconds: int) -> str:
     for unit, name, least in ((_YEAR / 12, "month", 2), (86_400, "day", 1), (3_600, "hour", 1), (60, "minute", 1)):
         if seconds >= unit * least:
             return _many(round(seconds / unit), name)
-    return _many(seconds, "second")
+    return _many(seconds, "second") if seconds else "less than a second"
 
 
 def _many(count: int, noun: str) -> str:

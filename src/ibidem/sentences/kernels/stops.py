@@ -101,6 +101,14 @@ def _is_roman(data, kinds, word, end):
 
 
 @inner_kernel
+def _is_clipped(data, i):
+    """Return whether the word before `i` ends like a clipped one, with l or r after another consonant: "gesetzl", "entspr"."""
+    last, before = data[i - 1] | 32, data[i - 2] | 32
+    is_vowel = before == 97 or before == 101 or before == 105 or before == 111 or before == 117 or before == 121
+    return (last == 108 or last == 114) and not is_vowel and before != last and before != 114 and before != 119
+
+
+@inner_kernel
 def _starts_small(data, kinds, sentence, i, word, end, words):
     """Return whether a sentence starts in lower case at `word`, after the stop at `i`: "any idea? they were closed. it rained".
 
@@ -119,10 +127,10 @@ def _starts_small(data, kinds, sentence, i, word, end, words):
     categories = look_up(data, start, i, words)
     if i - start < 2 or _shape_of_word(kinds, start, i) != 0 or categories & (BEFORE | NUMBER | AFTER) != 0:
         return False
-    if i - start >= _MIN_WORD_BYTES and is_ascii(data, start, i):
+    if i - start >= _MIN_WORD_BYTES and kinds[start] == LOWER and is_ascii(data, start, i) and not _is_clipped(data, i):
         return True
     # "i" is also a word of Slavic and Scandinavian languages.
-    is_word = i - start >= 3 if data[word + 1] != 32 else i - start >= 4
+    is_word = i - start >= (4 if word + 1 >= end or data[word + 1] == 32 else 3)
     return opened & CLAUSE != 0 and (is_word or categories & (CLAUSE | OPENER_WORD) != 0)
 
 

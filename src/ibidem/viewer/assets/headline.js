@@ -60,7 +60,7 @@
     if (!earlier) {
       const least = Math.min(...known);
       const part =
-        least >= 0.995 ? "are the same text" : least >= 0.5 ? "share most of their text" : `share ${inWords(stretches.length, "passage")}`;
+        least >= 0.995 ? (changed === ", word for word" ? "are the same text" : "share all of their text") : least >= 0.5 ? "share most of their text" : `share ${inWords(stretches.length, "passage")}`;
       return [quoted(left), " and ", quoted(right), ` ${part}${least >= 0.995 && changed === ", word for word" ? "" : changed}`];
     }
     const [first, second] = earlier === "left" ? [left, right] : [right, left];

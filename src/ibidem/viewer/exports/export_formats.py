@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -51,6 +52,9 @@ class _Format:
     to_file: Callable[[FlatTables, TextIO, ExportOptions], None] | None = None
     to_path: Callable[[FlatTables, Path], list[str]] | None = None
     is_folder: bool = False
+
+
+_HEAD_BYTES = 4096
 
 
 def _csv(tables: FlatTables, file: TextIO, options: ExportOptions) -> None:
@@ -107,10 +111,19 @@ def check_export(path: Path, name: str, overwrite: bool) -> None:
         )
     if path.is_dir() and not found.is_folder:
         raise OutputExistsError(f"{path} is a folder", f"Give the name of a file, such as results{found.suffix}.")
-    if path.is_dir() and (others := sorted(each.name for each in path.iterdir() if each.suffix != ".xml")):
+    if path.is_dir() and (others := sorted(each.name for each in path.iterdir() if not _is_exported(each))):
         raise OutputExistsError(f"{path} contains other files, such as {others[0]}", "Give another folder.")
     if os.path.lexists(path) and not overwrite:
         raise OutputExistsError(f"{path} already exists", f"Give another name, or {given('overwrite', True)} to replace it.")
+
+
+def _is_exported(path: Path) -> bool:
+    """Return whether an export to PAN's XML has written a file: only such files are replaced with their folder."""
+    try:
+        with path.open("rb") as file:
+            return b"<document reference=" in file.read(_HEAD_BYTES)
+    except OSError:
+        return False
 
 
 def write_export(store: ViewStore, path: Path, name: str, options: ExportOptions) -> list[str]:
@@ -120,6 +133,8 @@ def write_export(store: ViewStore, path: Path, name: str, options: ExportOptions
     remarks = [f"{entry['what']}: {entry['why']}" for entry in missing]
     if path == STANDARD_OUTPUT:
         assert found.to_file is not None
+        if isinstance(sys.stdout, io.TextIOWrapper):  # what is exported is UTF-8 everywhere, and its line ends are its own
+            sys.stdout.reconfigure(encoding="utf-8", newline="")
         found.to_file(tables, sys.stdout, options)
         return remarks
     try:
@@ -155,10 +170,12 @@ def _aside(path: Path, is_folder: bool) -> Iterator[Path]:
         if is_folder:
             sync_files(sorted(aside.iterdir()))
             sync_folder(aside)
+            old = path.with_name(f"{aside.name}.old")
             if path.is_dir():
-                shutil.rmtree(path)
+                os.replace(path, old)
             os.replace(aside, path)
             sync_folder(path.parent)
+            shutil.rmtree(old, ignore_errors=True)
         else:
             replace_file(aside, path)
     finally:
