@@ -33,7 +33,7 @@ without one, the first bytes do.
 .parquet        one document per row
 .warc           web archives: one document per page
 
-All of them may be compressed: .gz, .zst or .bz2. Parquet compresses its own columns.
+All of them may be compressed: .gz or .zst. Parquet compresses its own columns.
 
 \b
 --text-field NAME    the field with the text (text)
