@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def in_thread(talk: Callable[[], Awaitable[None]]) -> None:
+    """Run a conversation in a thread of its own: in this one, a browser's loop may be running."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(anyio.run, talk).result()
+
+
 def ask(target: Any, conversation: Callable[[Any], Awaitable[None]]) -> None:
     """Have a conversation with a server; it must not take for ever."""
 
@@ -43,7 +50,7 @@ def ask(target: Any, conversation: Callable[[Any], Awaitable[None]]) -> None:
             async with mcp.Client(target) as client:
                 await conversation(client)
 
-    anyio.run(talk)
+    in_thread(talk)
 
 
 def over_stdio(folder: Path, *options: str) -> Any:
@@ -188,7 +195,7 @@ def test_a_token_is_needed_where_one_is_set(folder: Path) -> None:
             ):
                 assert [tool.name for tool in (await client.list_tools()).tools] == READING
 
-        anyio.run(talk)
+        in_thread(talk)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -207,7 +214,7 @@ def test_a_signal_ends_it_at_once(folder: Path, number: signal.Signals) -> None:
 
 def test_mistakes_are_explained(run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said(run("mcp", str(tmp_path / "none.idx")), 4, "none.idx")
-    said(run("mcp", str(folder), "--http", "--host", "0.0.0.0"), 2, "reachable for others", "--token WORD")
+    said(run("mcp", str(folder), "--http", "--host", "0.0.0.0"), 2, "lets other machines reach this server", "--token WORD")
     said(run("mcp", str(folder), "--http", "--token", "short"), 2, "--token must have at least 8 characters")
     for name in [name for name in sys.modules if name.startswith("ibidem.agents")]:
         monkeypatch.delitem(sys.modules, name)

@@ -219,9 +219,9 @@ def test_an_index_without_texts_says_so(open_page: Open, tmp_path: Path) -> None
     with ibidem.Index(tmp_path / "bare.idx", texts=False) as index:
         index.add(documents())
     with served(str(tmp_path / "bare.idx")) as app, open_page(app, own=app, offline=False) as page:
-        assert "keeps no texts" in page.inner_text(".head")
+        assert "stores no texts" in page.inner_text(".head")
         check(page)
-        assert "The index does not have these words" in page.inner_text(".panes section:last-of-type .text")
+        assert "The index does not store these words" in page.inner_text(".panes section:last-of-type .text")
         page.click(".case-bar >> text=Evidence")
         page.wait_for_selector(".paper .sheet")
         assert "The words are not available" in page.inner_text(".sheet")

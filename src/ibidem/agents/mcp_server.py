@@ -62,7 +62,7 @@ def mcp_server(index: Index, limits: Limits, may_add: bool) -> MCPServer[None]:
         "ibidem", title="ibidem", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING", subscriptions=False
     )
     gate: list[anyio.CapacityLimiter] = []
-    slots = threading.BoundedSemaphore(_AT_ONCE)  # held until the work ends, even if nobody waits for it any more
+    slots = threading.BoundedSemaphore(_AT_ONCE)  # taken until the work ends, even if no caller waits for it any more
 
     async def run(work: Callable[[], Answer], *texts: str, may_take_longer: bool = False) -> Answer:
         """Run in a thread, within the limits. What takes too long is answered with an error, and ends on its own; what changes
