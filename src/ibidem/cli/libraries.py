@@ -9,6 +9,7 @@ from importlib.abc import MetaPathFinder
 from types import ModuleType
 
 from ibidem.cli.signals import loading
+from ibidem.errors import ResourceError
 
 
 @contextmanager
@@ -17,6 +18,20 @@ def loading_libraries() -> Iterator[None]:
     with loading():
         _prepare_arrow()
         yield
+
+
+@contextmanager
+def loading_extra(verb: str, extra: str) -> Iterator[None]:
+    """Load what an extra installs in a block; ResourceError names what is missing, and how to get it."""
+    try:
+        with loading():
+            yield
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] == "ibidem":
+            raise
+        raise ResourceError(
+            f"ibidem {verb} needs {problem.name}, which is not installed", f"Install it with: pip install 'ibidem[{extra}]'"
+        ) from None
 
 
 def _prepare_arrow() -> None:

@@ -12,11 +12,11 @@ from types import FrameType
 import click
 
 from ibidem.cli.commands import Verb, option
-from ibidem.cli.libraries import loading_libraries
+from ibidem.cli.libraries import loading_extra, loading_libraries
 from ibidem.cli.options import index_argument, quiet_option
 from ibidem.cli.serve import check_token, hide_argument
-from ibidem.cli.signals import SIGNALS, leave_alone, loading
-from ibidem.errors import ResourceError, UsageError
+from ibidem.cli.signals import SIGNALS, leave_alone
+from ibidem.errors import UsageError
 
 
 @click.command(
@@ -78,18 +78,11 @@ def mcp(
     check_token(token)
     if token is not None:
         hide_argument(token)
-    try:
-        with loading():
-            import anyio
+    with loading_extra("mcp", "mcp"):
+        import anyio
 
-            from ibidem.agents.http_service import http_service, run_on
-            from ibidem.agents.mcp_server import Limits, mcp_server, warm_up
-    except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] == "ibidem":
-            raise
-        raise ResourceError(
-            f"ibidem mcp needs {problem.name}, which is not installed", "Install it with: pip install 'ibidem[mcp]'"
-        ) from None
+        from ibidem.agents.http_service import http_service, run_on
+        from ibidem.agents.mcp_server import Limits, mcp_server, warm_up
     with loading_libraries():
         from ibidem.cli.index_access import open_index, tell_of_compiling
         from ibidem.viewer.server.addresses import address_of, bind, is_local

@@ -17,13 +17,13 @@ from urllib.parse import quote
 import click
 
 from ibidem.cli.commands import Verb, argument, files, option
-from ibidem.cli.libraries import loading_libraries
+from ibidem.cli.libraries import loading_extra, loading_libraries
 from ibidem.cli.options import quiet_option
-from ibidem.cli.signals import SIGNALS, leave_alone, loading
+from ibidem.cli.signals import SIGNALS, leave_alone
 from ibidem.config.quantities import memory_bytes
 from ibidem.config.settings import INPUT
 from ibidem.config.surface import speak
-from ibidem.errors import ResourceError, UsageError
+from ibidem.errors import UsageError
 
 _LEAST_TOKEN_CHARS = 8
 _PATH = click.Path(path_type=Path)
@@ -109,16 +109,9 @@ def serve(
         raise UsageError(f"{folder} is not a folder", "Give a folder that `ibidem find -o` wrote, or an index.")
     if arrivals is not None and not arrivals.exists() and not quiet:
         click.echo(f"ibidem: {arrivals} does not exist yet; it will be followed once it does", err=True)
-    try:
-        with loading():
-            from ibidem.viewer.server.addresses import address_of, bind, is_local
-            from ibidem.viewer.server.socket_server import make_server
-    except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] == "ibidem":
-            raise
-        raise ResourceError(
-            f"ibidem serve needs {problem.name}, which is not installed", "Install it with: pip install 'ibidem[web]'"
-        ) from None
+    with loading_extra("serve", "web"):
+        from ibidem.viewer.server.addresses import address_of, bind, is_local
+        from ibidem.viewer.server.socket_server import make_server
     with loading_libraries():
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import tell_of_compiling

@@ -20,9 +20,8 @@ _AT_ONCE = 8  # a journaling file system syncs many files together for little mo
 
 def sync_file(path: Path) -> None:
     """Put the content of a file on disk."""
-    descriptor = os.open(
-        path, (os.O_RDONLY if can_open_folders() else os.O_RDWR) | PLAIN_FILE
-    )  # Windows syncs what it may write
+    how = os.O_RDONLY if can_open_folders() else os.O_RDWR  # Windows syncs only what may be written
+    descriptor = os.open(path, how | PLAIN_FILE)
     try:
         _sync(descriptor)
     finally:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -75,18 +77,27 @@ def physical_memory() -> int | None:
 
 def address_limit() -> int | None:
     """Return the bytes of addresses that `ulimit -v` allows, if there is a limit."""
-    if resource is None:
-        return None
-    limit: int = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
+    return _limit("RLIMIT_AS")
 
 
 def file_limit() -> int | None:
     """Return how many files this process may have open (`ulimit -n`), if there is a limit."""
+    return _limit("RLIMIT_NOFILE")
+
+
+def _limit(name: str) -> int | None:
     if resource is None:
         return None
-    limit: int = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    limit: int = resource.getrlimit(getattr(resource, name))[0]
     return None if limit == resource.RLIM_INFINITY else limit
+
+
+def is_full(folder: Path, n_bytes: int) -> bool:
+    """Return whether so many bytes, or one more file, no longer fit into a folder; OSError if that is not known."""
+    if not hasattr(os, "statvfs"):
+        return shutil.disk_usage(folder).free < n_bytes
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize < n_bytes or (disk.f_files > 0 and disk.f_favail == 0)
 
 
 def peak_memory() -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import sqlite3
 import threading
 import zlib
@@ -24,6 +23,7 @@ from ibidem.errors import (
     NoIndexError,
 )
 from ibidem.execution.durable_files import sync_folder
+from ibidem.execution.operating_system import is_full
 from ibidem.index.array_files import REPAIR_STEP, write_problem
 from ibidem.index.folder import OpenFolder, Place, moved
 
@@ -289,9 +289,6 @@ def _meaning(path: Path, doing: Doing, error: sqlite3.Error) -> IndexStoreError:
 def _is_disk_full(folder: Path) -> bool:
     """Return whether there is no space for a journal: SQLite then only says that it could not open or write it."""
     try:
-        if not hasattr(os, "statvfs"):  # Windows
-            return shutil.disk_usage(folder).free < _JOURNAL_BYTES
-        disk = os.statvfs(folder)
+        return is_full(folder, _JOURNAL_BYTES)
     except OSError:
         return False
-    return disk.f_bavail * disk.f_frsize < _JOURNAL_BYTES or (disk.f_files > 0 and disk.f_favail == 0)
