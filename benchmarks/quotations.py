@@ -3,6 +3,9 @@ ones can be accounted for.
 
 The truth of both collections is sound but incomplete (a quotation also is in other messages of its thread), so there are
 two precisions: against the truth alone, a lower bound, and counting a passage as right when both messages are of one thread.
+
+A known quotation also contains the replies written between its lines. They are in one message only, so there are two recalls
+as well: of everything, and of the lines that are in both messages.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -30,10 +34,24 @@ def covered(spans: list[tuple[int, int]], start: int, end: int) -> int:
     return total
 
 
+def letters(text: str) -> str:
+    """Return a text without blanks, line breaks and signs of quoting."""
+    return re.sub(r"[\s>|]", "", text)
+
+
+def shared_lines(text: str, start: int, end: int, other: str) -> Iterator[tuple[int, int]]:
+    """Yield the lines of text[start:end] whose letters are in the other one's, wherever its lines break."""
+    there = letters(other)
+    for line in re.finditer(r"[^\n]+", text[start:end]):
+        if letters(line[0]) in there:
+            yield start + line.start(), start + line.end()
+
+
 def measure(folder: Path, **settings: object) -> tuple[dict[str, float], ibidem.Result]:
     """Run `find` and compare with the truth, by characters of both sides."""
     records = [json.loads(line) for line in read_lines(folder / "docs.jsonl.zst")]
     truth = [json.loads(line) for line in read_lines(folder / "truth_passages.jsonl.zst")]
+    texts = {r["id"]: r["text"] for r in records}
     thread = {r["id"]: r.get("thread") or r.get("subject", "").lower().removeprefix("re: ") or r["id"] for r in records}
     begin = time.perf_counter()
     result = ibidem.find(records, **settings)
@@ -44,7 +62,7 @@ def measure(folder: Path, **settings: object) -> tuple[dict[str, float], ibidem.
         found[a, b].append(tuple(span))
         found[b, a].append((span[2], span[3], span[0], span[1]))
     known: dict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
-    wanted = hit = 0
+    wanted = hit = wanted_lines = hit_lines = 0
     n_hit = 0
     for t in truth:
         a, b = t["a_id"], t["b_id"]
@@ -53,6 +71,12 @@ def measure(folder: Path, **settings: object) -> tuple[dict[str, float], ibidem.
         size = t["a_end"] - t["a_start"] + t["b_end"] - t["b_start"]
         got = covered([(s[0], s[1]) for s in found[a, b]], t["a_start"], t["a_end"])
         got += covered([(s[2], s[3]) for s in found[a, b]], t["b_start"], t["b_end"])
+        for start, end in shared_lines(texts[a], t["a_start"], t["a_end"], texts[b][t["b_start"] : t["b_end"]]):
+            wanted_lines += end - start
+            hit_lines += covered([(s[0], s[1]) for s in found[a, b]], start, end)
+        for start, end in shared_lines(texts[b], t["b_start"], t["b_end"], texts[a][t["a_start"] : t["a_end"]]):
+            wanted_lines += end - start
+            hit_lines += covered([(s[2], s[3]) for s in found[a, b]], start, end)
         wanted += size
         hit += got
         n_hit += got >= size / 2
@@ -65,6 +89,7 @@ def measure(folder: Path, **settings: object) -> tuple[dict[str, float], ibidem.
             plausible += end - start if thread[a] == thread[b] else got
     figures = {
         "recall": hit / wanted,
+        "recall_of_shared_lines": hit_lines / wanted_lines,
         "quotations_found": n_hit / len(truth),
         "precision_truth": true / reported,
         "precision_thread": plausible / reported,

@@ -64,7 +64,8 @@ The command line turns every error into one message on standard error and an exi
 Each of them may be compressed: COMPRESSIONS. The extension decides; a file without a known extension is recognised by its first
 bytes where that is possible.
 
-- An input is a file, a folder, a glob pattern or `-` for standard input (JSON lines, a JSON array or one plain text).
+- An input is a file, a folder, a glob pattern, an [address](../operations/remote-data.md) such as `s3://bucket/folder`, or `-` for
+  standard input (JSON lines, a JSON array or one plain text).
 - Records need a text. The fields `id`, `time` and `group` are used where they exist; `--text-field`, `--id-field`,
   `--time-field` and `--group-field` give other names.
 - A field may be nested: `--text-field doc.text`, `--text-field 'messages[].content'` (the texts of a list become
@@ -84,7 +85,8 @@ skipped with a reason. The other formats need nothing more.
   `author` come from the header, `time` from the `date` of the source.
 - **ALTO, PAGE**: words in reading order, hyphens at line ends joined.
 - **Other XML**: `--text-path article/body//p` names the elements with the text. `//` skips levels, `*` is any element, namespaces do
-  not count. Files that define entities of their own are refused.
+  not count. Files that define entities of their own are refused. The path also takes precedence in TEI, ALTO and PAGE files; those
+  without such a path are read as usual.
 - **Mail**: the message as it is read, quotations included, without attachments. The subject is the `title`, the date the `time`;
   `from`, `to`, `cc`, `message_id` and others are fields: `--group-field from`.
 
@@ -94,6 +96,23 @@ character U+001D and a region with U+001E, which count as spaces. On Spark there
 
 `dedup` copies such files or leaves them out as a whole. It cannot cut passages out of them: write the texts with
 `find --format jsonl` and clean `texts.jsonl`.
+
+## Databases
+
+```text
+ibidem find news.sqlite -o out
+ibidem find news.duckdb -o out --query "SELECT id, body AS text, published AS time, paper AS 'group' FROM articles ORDER BY id"
+```
+
+SQLite and DuckDB files are opened for reading only. Without `--query`, all rows of the one table that has the text field are read; with
+it, the rows that the query returns. The same query applies to all databases among the inputs. Rows without an id get their number as id,
+which an `ORDER BY` keeps stable. `dedup` makes no copies of databases: write the rows to a file first.
+
+## Partitioned datasets
+
+Folders such as `news/year=2031/month=05/paper=Gazette/`, as Hive, Spark and Arrow write them, become fields of the records in them, in
+every format: `--group-field paper` makes the paper the group. The time comes from the folder `time`, `date` or `year` (with `month` and `day`),
+or from the one that `--time-field` names. Values in the record itself take precedence.
 
 ## Encodings
 
@@ -140,6 +159,7 @@ an index from one folder; if a text arrives under a second id all the same, `ind
 | `families` | `find --families` | a [table](tables.md#families) |
 | `sentence_pairs`, `postings` | `find --sentence-pairs`, `--postings` | [tables](tables.md#sentence_pairs) |
 | `passages` | `compare --pairs` | a [table](tables.md#passages) |
+| `runs` | `find --runs` | a [table](tables.md#runs) |
 | `duplicates`, `clusters` | `cluster` | [tables](tables.md#duplicates) |
 | `passages`, `hits` | `index query` | [tables](tables.md#hits) |
 | copies of the inputs, `removed.jsonl` | `dedup` | formats and fields of the inputs; [what was removed](tables.md#removed) |
@@ -170,7 +190,8 @@ TABLES = {
         "One row per passage that two documents share. Written by `find`, `compare --pairs` and `index query`. "
         "With `find --families`, the column `family` follows: the number of the [family](#families) that the passage belongs "
         "to, empty if it belongs to none. Where documents have [pages](file-formats.md#documents-whose-text-is-extracted), "
-        "`a_page` and `b_page` follow; with `--keep-text`, `a_text` and `b_text`.",
+        "`a_page` and `b_page` follow; with `--keep-text`, `a_text` and `b_text`. With `--difference-kinds` or "
+        "`--only-differences`, `differences` lists the [kinds of changes](comparison.md#kinds-of-differences), none for the same words.",
     ),
     "repeats": (model.REPEATS, "One row per text that appears in more than `--max-places` places. Written by `find`."),
     "families": (
@@ -188,6 +209,13 @@ TABLES = {
         "The inverted index of signatures: one row per sentence and signature that it has. Written by `find --postings`. "
         "Rows of one signature follow one another.",
     ),
+    "runs": (
+        model.RUNS,
+        "One row per place of a run of words that also occurs earlier: at least `--min-run-words` (50) words in a row, the same "
+        "apart from case and punctuation, wherever sentences begin or end. Written by `find --runs`. The first place of a text "
+        "has no row of its own. A text whose parts occur first in several documents has a row for each, and these overlap. "
+        "Runs inside one document count, too. With `--against`, the first place is one in the reference.",
+    ),
     "documents": (model.DOCUMENTS, "One row per document. Written by `find`."),
     "duplicates": (model.DUPLICATES, "One row per pair of duplicate documents. Written by `cluster`."),
     "clusters": (model.CLUSTERS, "One row per member of a cluster of two or more documents. Written by `cluster`."),
@@ -195,7 +223,12 @@ TABLES = {
         model.MIRRORS,
         "One row per pair of groups that share documents: documents of both in one cluster. Written by `cluster --by-group`.",
     ),
-    "removed": (model.REMOVED, "One row per document or passage that was removed: `removed.jsonl`, written by `dedup`."),
+    "removed": (
+        model.REMOVED,
+        "One row per document or passage that was removed: `removed.jsonl`, written by `dedup`. With `--lossless`, `receipt` "
+        "follows: a list of stretches (`start`, `end`) and where the same words remain (`id`, `matched_start`, `matched_end`), "
+        "divided where sentences are; empty if all of the text is in the matched place.",
+    ),
     "hits": (
         model.HITS,
         "One row per sentence of a document and place in the index where it appears. Written by `index query`. "
@@ -214,12 +247,13 @@ COLUMNS = {
         "a_id": "id of the first document in reading order; with `--against`, of the document in the input",
         **_B,
         "n_sentences": "sentences that match",
-        "similarity": "similarity of the matching sentences, weighted by words; words in gaps count as different",
+        "similarity": "similarity of the matching sentences, weighted by words; words in gaps count as different, those added at "
+        "the ends as equal",
         "kind": "`exact`: all sentences are equal apart from case, punctuation and line breaks; `near`: similar, or with gaps; "
         "`quote`: fewer than `--min-sentences`",
         "direction": "`a_to_b` if the first document is earlier, `b_to_a` if later, `unknown` without two different times",
-        "a_sentence": "number of its first sentence in the first document, from 0",
-        "b_sentence": "number of its first sentence in the second document, from 0",
+        "a_sentence": "number of the sentence in which it begins in the first document, from 0",
+        "b_sentence": "number of the sentence in which it begins in the second document, from 0",
     },
     "families": {
         "family": "number of the family, from 1; families in most documents come first",
@@ -252,6 +286,15 @@ COLUMNS = {
         "text": "the repeated text",
         "n_documents": "documents that contain it",
         "places": "every place where it appears",
+    },
+    "runs": {
+        "id": "id of the document",
+        "start": "where the run begins in it",
+        "end": "where it ends",
+        "n_words": "its words",
+        "first_id": "id of the document where the same words occur first, in reading order; with `--against`, of the reference",
+        "first_start": "where they begin there",
+        "first_end": "where they end",
     },
     "documents": {
         "id": "id of the document",
@@ -323,7 +366,8 @@ COLUMNS = {
 
 EXIT_CODES = {
     0: "done",
-    1: "`index check --exit-code` found a duplicated document; otherwise an error of no other kind",
+    1: "`index check --exit-code` found a duplicated document, or `verify` a quotation that is not verbatim; otherwise an error "
+    "of no other kind",
     2: "usage: an option or setting is invalid, or the output folder already contains results",
     3: "input: nothing readable, an id appears twice, or a record was skipped under `--strict`",
     4: "index: missing, damaged, in use by another writer, or made with other settings",
@@ -350,6 +394,8 @@ FORMAT_NOTES = {
     "csv": "a row; the first row names the columns",
     "tsv": "a row; the first row names the columns",
     "parquet": "a row",
+    "sqlite": "a row of a query, or of the table with texts",
+    "duckdb": "a row of a query, or of the table with texts (needs `ibidem[remote]`)",
     "warc": "a page among the successful responses",
 }
 
@@ -367,7 +413,7 @@ PYTHON_SECTIONS = {
         "split_sentences",
         "read",
     ],
-    "The index": ["Index", "QueryResult", "Verdict", "Hit", "Arrival"],
+    "The index": ["Index", "QueryResult", "Verdict", "VerifiedQuotation", "Hit", "Arrival"],
     "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "Tuning", "WordTable"],
     "Values": ["Document", "Passage", "Span", "Difference", "Similarity", "Skipped"],
     "Settings and engines": ["Config", "SamplingPlan", "SparkEngine"],

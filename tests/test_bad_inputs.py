@@ -22,9 +22,9 @@ from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError, NoDocumentsError, SkippedRecordsError
 from ibidem.formats import byte_streams, file_access, line_streams, read_batches, text_files
 from ibidem.formats import csv_files as csv_reader
-from ibidem.formats.file_names import printable
 from ibidem.formats.html_text import extract_text
 from ibidem.formats.inputs import describe_inputs, files_of_unknown_kind
+from ibidem.formats.printable_names import printable
 from ibidem.model import Skipped
 from ibidem.results.summary import skipped_lines, unknown_files_lines
 

@@ -205,7 +205,8 @@ def configs(draw: st.DrawFn) -> Config:
         "filter_bits": st.sampled_from([0, 64, 128, 256]), "memory": st.sampled_from(["auto", "500MB", "1.5 GB"]),
         "max_disk": st.sampled_from(["auto", "500MB", "1.5 GB"]),
         "keep": st.sampled_from(["longest", "a:b:max", "seen:min"]), "bits_per_word": st.integers(1, 16),
-        "commit_every": st.sampled_from(["100", "0.5s", "1000, 10s"]),
+        "commit_every": st.sampled_from(["100", "0.5s", "1000, 10s"]), "keep_if_differs": st.just("none"),
+        "only_differences": st.sampled_from(["all", "number", "name,order"]),
     }  # fmt: skip
     refused_by_some = (
         "verify",

@@ -143,7 +143,7 @@ def test_a_single_word_amid_long_changes_is_a_coincidence() -> None:
 
 def test_a_passage_knows_its_differences() -> None:
     passage = Passage(Span("a", 3, 10, "one two"), Span("b", 0, 5, "ONE 2"), 1, 0.5, "near", "unknown")
-    assert passage.differences == [Difference("equal", 0, 4, 0, 4), Difference("replace", 4, 7, 4, 5)]
+    assert passage.differences == [Difference("equal", 0, 4, 0, 4), Difference("replace", 4, 7, 4, 5, "spelling")]
 
 
 def test_the_example_in_the_docstring() -> None:

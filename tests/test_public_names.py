@@ -21,7 +21,8 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
         "Index", "IndexStoreError", "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan",
         "Similarity", "Skipped", "Span",
         "SparkEngine",
-        "Tuning", "UsageError", "Verdict", "WordTable", "__version__", "cluster", "collapse", "compare", "compare_pairs",
+        "Tuning", "UsageError", "Verdict", "VerifiedQuotation",
+        "WordTable", "__version__", "cluster", "collapse", "compare", "compare_pairs",
         "dedup", "find", "read", "similarity", "split_sentences", "tune", "words",
     }  # fmt: skip
 

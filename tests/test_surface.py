@@ -73,6 +73,7 @@ WRONG: list[dict[str, Any]] = [
     {"min_copy_similarity": 2},
     {"min_containment": 2}, {"min_score": 0}, {"signature": "wrds"}, {"text_field": ""}, {"min_sentences": 0},
     {"max_places": 1}, {"max_bits_apart": 17}, {"bits_per_word": 9, "signature_bits": 8}, {"commit_every": "often"},
+    {"only_differences": "numbers"}, {"keep_if_differs": "number", "method": "imatch"},
     {"sample_remainder": 4}, {"filter_bits": 7}, {"measure": "order", "min_containment": 0.5},
     {"verify": False, "method": "pairs"}, {"sample_every": 2, "method": "simhash"}, {"permutations": 100},
     {"memory": "much"}, {"memory": "2"},

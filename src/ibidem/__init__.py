@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ibidem.formats.word_tables import WordTable
     from ibidem.index.answers import Hit, QueryResult, Verdict
     from ibidem.index.index import Index
+    from ibidem.index.quotations import VerifiedQuotation
     from ibidem.index.watcher import Arrival
     from ibidem.model import Difference, Document, Passage, Similarity, Skipped, Span
     from ibidem.results.cleaning_result import CleaningResult
@@ -42,6 +43,7 @@ _HOMES = {
     "InputError": "ibidem.errors",
     "Passage": "ibidem.model",
     "QueryResult": "ibidem.index.answers",
+    "VerifiedQuotation": "ibidem.index.quotations",
     "ResourceError": "ibidem.errors",
     "Result": "ibidem.results.result",
     "SamplingPlan": "ibidem.config.sampling_plan",
@@ -91,6 +93,7 @@ __all__ = [
     "Tuning",
     "UsageError",
     "Verdict",
+    "VerifiedQuotation",
     "WordTable",
     "__version__",
     "cluster",

@@ -74,18 +74,20 @@ def find(
     # settings of find
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
     date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
-    group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
-    lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+    encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    ignore: str | Sequence[str] = "none",
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
     spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
     spot_chain: int = 2, max_document_share: float = 0.6, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, sentence_pairs: bool = False, postings: bool = False, min_sentences: int = 3,
-    min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
-    same_document: bool = False, skip_same_group: bool = False, families: bool = False, align: bool = False,
-    min_evidence: float = 25.0, min_aligned_words: int = 25, workers: int = 0, memory: str = "auto", max_disk: str = "auto",
-    tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
+    min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, extend_ends: bool = True, max_places: int = 100,
+    min_run_words: int = 50, same_document: bool = False, skip_same_group: bool = False, runs: bool = False,
+    families: bool = False, align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25,
+    difference_kinds: bool = False, only_differences: str = "all", workers: int = 0, memory: str = "auto",
+    max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
     format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
     strict: bool = False,
     # end of settings
@@ -103,8 +105,7 @@ def find(
     With `against`, only passages of the inputs that also appear in the reference documents are reported. Settings are those
     of the command line (`min_similarity=0.9`, `signature="exact"`, …); `config` gives them all at once, and keywords win.
 
-    Returns a `Result`. With `engine=SparkEngine(spark)` the work runs on Spark: `inputs` may be Spark data frames, and the
-    tables of the result are data frames too.
+    Returns a `Result`. With `engine=SparkEngine(spark)`, inputs may be Spark data frames, and the tables of the result are.
 
     >>> import ibidem
     >>> texts = ["The harbour was closed on Monday because of the storm. Two ferries stayed in port over night. "
@@ -123,7 +124,6 @@ def _compare(text_a: str, text_b: str, *, config: Config | None = None, **settin
     check_texts(text_a, text_b)
     if not (text_a.strip() and text_b.strip()):
         return []
-    # Settings that say how records are read are of no use here.
     config = dataclasses.replace(Config.of(config, **settings), documents=Config().documents)
     records = [{"id": "a", "text": text_a}, {"id": "b", "text": text_b}]
     return list(compare_pairs(records, [("a", "b")], config=config))
@@ -134,13 +134,13 @@ def compare(
     text_a: str, text_b: str, *, config: Config | None = None,
     # settings of compare
     lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1, max_gap_sentences: int = 4,
-    min_evidence: float = 25.0, min_aligned_words: int = 25, summaries: bool = True, workers: int = 0,
+    min_evidence: float = 25.0, min_aligned_words: int = 25, only_differences: str = "all", summaries: bool = True,
+    workers: int = 0,
     # end of settings
 ) -> list[Passage]:  # fmt: skip
     """Align two texts word by word; return the passages they have in common, in the order of the first text.
 
-    It finds edited, shortened and reordered copies, half sentences, and stretches that summarise the other text.
-    `differences` of a passage says what was changed. The spans have the ids `a` and `b`.
+    It finds edited and shortened copies, half sentences and summaries. `differences` says what was changed, and how.
 
     >>> import ibidem
     >>> text = ("The harbour was closed on Monday because of the storm, and two ferries stayed in port over night. "
@@ -176,9 +176,10 @@ def compare_pairs(
     inputs: Inputs, pairs: str | os.PathLike[str] | Iterable[tuple[str, str]], *,
     config: Config | None = None, progress: Progress | None = None,
     # settings of compare_pairs
-    text_field: str = "text", id_field: str = "id", time_field: str = "time", html: bool = False, main_content: bool = False,
-    text_path: str = "auto", encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
-    max_gap_sentences: int = 4, min_evidence: float = 25.0, min_aligned_words: int = 25, summaries: bool = True,
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", query: str = "none", html: bool = False,
+    main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8", lang: str = "auto",
+    max_sentence_words: int = 120, hash_seed: int = -1, max_gap_sentences: int = 4, min_evidence: float = 25.0,
+    min_aligned_words: int = 25, difference_kinds: bool = False, only_differences: str = "all", summaries: bool = True,
     workers: int = 0, format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
     strict: bool = False,
     # end of settings
@@ -239,12 +240,13 @@ def cluster(
     # settings of cluster
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
     date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
-    group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
-    hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0,
-    antecedents: str | int | Sequence[str] = "auto", spot_stop_words: str | int | Sequence[str] = "auto",
-    spot_short_chains: bool = False, spot_distance: int = 1, spot_chain: int = 2, word_counts: GivenWords = "none",
-    stop_words: GivenWords = "none", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
-    paper: bool = False, min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
+    group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+    encoding: str = "utf-8", hash_seed: int = -1, ignore: str | Sequence[str] = "none", shingle_size: int = 0,
+    min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
+    spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
+    spot_chain: int = 2, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+    min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
     contractions: bool = False, min_containment: float | Fraction = 0, min_shared_shingles: int = 0,
     max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
@@ -259,8 +261,7 @@ def cluster(
     """Find every pair of documents that are duplicates of one another, and the clusters they form.
 
     Inputs and settings are as for `find`. With `against`, only pairs of an input and a reference document are reported.
-    `plan` is a sampling plan, or the file that `ibidem tune` wrote it to. Returns a `ClusterResult`; with
-    `engine=SparkEngine(spark)` its tables are data frames.
+    `plan` is a sampling plan, or the file that `ibidem tune` wrote. With `engine=SparkEngine(spark)`, tables are data frames.
 
     >>> import ibidem
     >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
@@ -300,8 +301,8 @@ def tune(
     ratios: Sequence[int] | None = None, limits: Sequence[float | str | Fraction] | None = None, all_remainders: bool = False,
     config: Config | None = None, progress: Progress | None = None,
     # settings of tune
-    text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, text_path: str = "auto",
-    encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0,
+    text_field: str = "text", id_field: str = "id", query: str = "none", html: bool = False, main_content: bool = False,
+    text_path: str = "auto", encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0,
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", min_similarity: float | Fraction = 0.8,
     contractions: bool = False, max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
     workers: int = 0, strict: bool = False,
@@ -310,8 +311,7 @@ def tune(
     """Measure which share of the shingles `cluster` must look at, by document size, to reach a given precision.
 
     The resulting plan makes `cluster` look at fewer shingles. It is measured on the inputs (on the first `max_documents` of
-    them, unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which groups start; the
-    first is 0.
+    them, unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which groups start: 0, ….
 
     With `ratios` (2 for one in two shingles), `limits` (of similarity) or `all_remainders` (all n samples of one in n shingles,
     not just four), the `grid` of the result has precision and recall for each limit, ratio and size.
@@ -361,26 +361,28 @@ def dedup(
     # settings of dedup
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
     date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
-    group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
-    lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+    encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    ignore: str | Sequence[str] = "none",
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
     spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
     spot_chain: int = 2, max_document_share: float = 0.6, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
-    same_document: bool = False, align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25,
-    measure: Literal["resemblance", "order"] = "resemblance",
+    min_run_words: int = 50, same_document: bool = False, align: bool = False, min_evidence: float = 25.0,
+    min_aligned_words: int = 25, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
     contractions: bool = False, min_containment: float | Fraction = 0, min_shared_shingles: int = 0,
     max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
     sampling: Literal["modulo", "smallest", "supershingles"] = "modulo", sample_every: int = 1, sample_remainder: int = 0,
     sample_size: int = 400, supershingles: int = 6, supershingle_size: int = 14, min_supershingles: int = 2,
     verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
-    keep: str = "first", chains: bool = False, level: Literal["document", "passage", "sentence"] = "document",
-    min_copy_similarity: float | Fraction = 0.7, mark_only: bool = False, workers: int = 0, memory: str = "auto",
-    max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
-    overwrite: bool = False, strict: bool = False,
+    keep: str = "first", chains: bool = False, level: Literal["document", "passage", "sentence", "run"] = "document",
+    min_copy_similarity: float | Fraction = 0.7, keep_copies: int = 1, lossless: bool = False, lossless_words: int = 3,
+    keep_if_differs: str = "none", mark_only: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto",
+    tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto", overwrite: bool = False,
+    strict: bool = False,
     # end of settings
 ) -> Cleaned[Any] | CleanedOnSpark:  # fmt: skip
     """Decide what to remove from a collection so that nothing is in it twice; `cleaned` and `write` give what remains.
@@ -390,9 +392,8 @@ def dedup(
     reference is removed. Unless `signature` says otherwise, passages and sentences are removed only if they appear elsewhere
     word for word. `plan` is a sampling plan, as for `cluster`.
 
-    Returns a `CleaningResult`. Its `cleaned()` is what the inputs are: a pandas frame for a pandas frame, a dataset for a
-    dataset, a list for a list; `keep_mask` says which rows stay. With `engine=SparkEngine(spark)`, `removed` and `cleaned()`
-    are Spark data frames.
+    Returns a `CleaningResult`. Its `cleaned()` is what the inputs are, such as a frame for a frame; `keep_mask` says which rows
+    stay. With `engine=SparkEngine(spark)`, `removed` and `cleaned()` are Spark data frames.
 
     >>> import ibidem
     >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
@@ -423,10 +424,9 @@ def collapse(
 ) -> Iterator[dict[str, object]]:  # fmt: skip
     """Fold hits of a ranked list that are nearly the same as a higher one under it, such as search results.
 
-    `hits` are dicts in the order of their rank. The hits that are kept are yielded in this order, with all their fields and
-    the ids of those folded under them as `collapsed`. With `query_field`, hits that follow one another and have the same value
-    there are one list, and lists are yielded one by one. With `mark_only=True` every hit is yielded at once, with the id of
-    the hit it is folded under as `collapsed_into`. Settings are those of `cluster`. A hit without text is kept.
+    `hits` are dicts in order of rank. Those that are kept, and all without text, are yielded in this order with all fields and,
+    as `collapsed`, the ids of those folded under them. With `query_field`, neighbours with the same value there are one list.
+    `mark_only=True` yields every hit; `collapsed_into` is the id of the one it is folded under. Settings are as for `cluster`.
 
     >>> import ibidem
     >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."

@@ -64,7 +64,8 @@ class Difference(NamedTuple):
     """A stretch of a passage whose words are the same on both sides, or are not.
 
     `operation` says how to get from a to b: equal, replace, delete (only in a) or insert (only in b). `start` and `end` count
-    characters from the beginning of the passage's own text on each side.
+    characters from the beginning of the passage's own text on each side. `kind` says what kind of change it is: number, date,
+    name, negation, unit, spelling, order, added, removed or reworded; None where the words are the same.
     """
 
     operation: str
@@ -72,6 +73,7 @@ class Difference(NamedTuple):
     a_end: int
     b_start: int
     b_end: int
+    kind: str | None = None
 
 
 @dataclass(frozen=True)
@@ -96,19 +98,20 @@ class Passage:
     def differences(self) -> list[Difference]:
         """Where the two texts have the same words and where not, in reading order; together they cover both texts.
 
-        Case, punctuation, spaces and line breaks make no difference.
+        Case, punctuation, spaces and line breaks make no difference; the sign of a number ($, %, a minus) does. What kind of
+        change each is follows from rules over its words; what no rule knows is `reworded`.
 
         >>> from ibidem import Passage, Span
         >>> a, b = Span("a", 0, 24, "The bridge stays closed."), Span("b", 5, 27, "the bridge is closed !")
         >>> for difference in Passage(a, b, 1, 0.6, "near", "unknown").differences:
-        ...     print(difference.operation, repr(a.text[difference.a_start : difference.a_end]))
-        equal 'The bridge '
-        replace 'stays '
-        equal 'closed.'
+        ...     print(difference.operation, repr(a.text[difference.a_start : difference.a_end]), difference.kind)
+        equal 'The bridge ' None
+        replace 'stays ' reworded
+        equal 'closed.' None
         """
-        from ibidem.alignment.differences import word_differences
+        from ibidem.alignment.difference_kinds import typed_differences
 
-        return word_differences(self.a.text, self.b.text)
+        return typed_differences(self.a.text, self.b.text)
 
 
 class Similarity(NamedTuple):
@@ -158,7 +161,7 @@ SENTENCE_BATCH = pa.schema(
 
 _NAME = pa.dictionary(pa.int32(), pa.large_string())
 
-# `a_sentence` and `b_sentence` are the first sentences of a passage; sentences count from 0 in their documents, as in HITS.
+# `a_sentence` and `b_sentence` are the sentences in which a passage begins; they count from 0 in their documents, as in HITS.
 PASSAGES = pa.schema(
     [
         pa.field("a_id", _NAME, nullable=False),
@@ -178,6 +181,12 @@ PASSAGES = pa.schema(
 
 # A further column of passages if families are found: the number of the family, none for text that overlaps itself.
 FAMILY = pa.field("family", pa.int64())
+
+# A further column of passages if it is asked for: the kinds of differences between both sides, none for the same words.
+DIFFERENCES = pa.field("differences", pa.list_(pa.string()), nullable=False)
+
+# The words of a passage on both sides, where they are asked for.
+TEXT_FIELDS = (pa.field("a_text", pa.large_string()), pa.field("b_text", pa.large_string()))
 
 # Sentences of a new document (a) that also appear in a document of the index (b); sentences count from 0 in their documents.
 HITS = pa.schema(
@@ -211,6 +220,19 @@ POSTINGS = pa.schema(
         pa.field("signature", pa.large_string(), nullable=False),
         pa.field("id", _NAME, nullable=False),
         pa.field("sentence", pa.int32(), nullable=False),
+    ]
+)
+
+# Runs of words that also occur earlier: where they are, and the first place of the same words.
+RUNS = pa.schema(
+    [
+        pa.field("id", _NAME, nullable=False),
+        pa.field("start", pa.int64(), nullable=False),
+        pa.field("end", pa.int64(), nullable=False),
+        pa.field("n_words", pa.int64(), nullable=False),
+        pa.field("first_id", _NAME, nullable=False),
+        pa.field("first_start", pa.int64(), nullable=False),
+        pa.field("first_end", pa.int64(), nullable=False),
     ]
 )
 
@@ -306,6 +328,22 @@ REMOVED = pa.schema(
         pa.field("matched_end", pa.int64(), nullable=False),
         pa.field("similarity", pa.float64()),
     ]
+)
+
+# A further column of what was removed, with `lossless`: where its words remain, if they are not together in the matched place.
+RECEIPT = pa.field(
+    "receipt",
+    pa.list_(
+        pa.struct(
+            [
+                ("start", pa.int64()),
+                ("end", pa.int64()),
+                ("id", pa.large_string()),
+                ("matched_start", pa.int64()),
+                ("matched_end", pa.int64()),
+            ]
+        )
+    ),
 )
 
 # Columns that are added to records when nothing is removed.

@@ -17,18 +17,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.alignment import align_spans
+from ibidem.alignment.chosen_passages import are_kinds_wanted
 from ibidem.alignment.exchange.words import SentenceSender, WordSender
 from ibidem.alignment.places import aligned_table, locate, whole_documents, words_of
-from ibidem.alignment.stage import refine
+from ibidem.alignment.stage import choose_passages, refine
 from ibidem.clusters.copies import FIXED_SEED
 from ibidem.clusters.removals import Clustered, Removals
 from ibidem.clusters.stage import (
     cluster_duplicates,
     cluster_tables,
     document_table,
+    keep_unique,
     rank_documents,
     remove_documents,
     remove_passages,
+    remove_runs,
 )
 from ibidem.columns.collection import Collection
 from ibidem.columns.keep_rules import fields_for_keeping
@@ -36,7 +39,7 @@ from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, document_shingle_size, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.checks import check_documents, check_level, check_sentences, check_shingled, check_sides, numbers_of_pairs
-from ibidem.execution.flow import AnyFlow, Parts, Sender, Source, n_unread_bytes
+from ibidem.execution.flow import AnyFlow, Parts, Sender, Source, n_unread_bytes, read_twice
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import MemoryRun, Run
@@ -45,7 +48,7 @@ from ibidem.formats.word_tables import WordTable
 from ibidem.matches.core import Classed
 from ibidem.matches.stage import classify, list_postings, pair_sentences
 from ibidem.passages.exchange.grams import GramSender
-from ibidem.passages.stage import find_families, find_passages, find_repeats, passage_table, repeat_table
+from ibidem.passages.stage import find_families, find_passages, find_repeats, move_ends, passage_table, repeat_table
 from ibidem.resemblance import RATIOS, corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
@@ -54,6 +57,7 @@ from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
 from ibidem.sentences.stage import split
 from ibidem.signatures.collection_words import count_collection
 from ibidem.signatures.exchange.sentence_types import TypeSender
+from ibidem.word_runs.stage import run_table
 
 TableT = TypeVar("TableT")
 Tables = dict[str, Parts[pa.Table]]
@@ -91,6 +95,7 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
     with progress.stage("passages"):
         found = find_passages(flow, sentences, classed, config)
         repeats = find_repeats(flow, sentences, classed, found, config)
+        move_ends(flow, sentences, found, config)
         release_unused()
     if config.alignment.align:
         with progress.stage("alignment"):
@@ -102,9 +107,15 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
             "passages": passage_table(flow, sentences, found, config),
         }
         release_unused()
+    if config.passages.runs:
+        with progress.stage("runs"):
+            tables["runs"] = run_table(flow, sentences, config)
     if config.passages.families:
         with progress.stage("families"):
             tables |= find_families(flow, sentences, tables["passages"], config)
+    if are_kinds_wanted(config):
+        with progress.stage("differences"):
+            tables["passages"] = choose_passages(flow, sentences, tables["passages"], config)
     return tables
 
 
@@ -161,9 +172,15 @@ def remove_duplicates(
     flow: AnyFlow, documents: Source, config: Config, progress: Progress, plan: SamplingPlan | None = None
 ) -> tuple[Parts[ShingledDocuments], Parts[Removals]]:
     """Return the documents, and which of them are removed: all but one of each cluster."""
-    shingled, clustered = cluster_documents(flow, documents, config, progress, plan, removing=True)
+    source, again = read_twice(documents) if config.cleaning.lossless else (documents, documents)
+    shingled, clustered = cluster_documents(flow, source, config, progress, plan, removing=True)
     with progress.stage("tables"):
-        return shingled, remove_documents(flow, shingled, clustered)
+        removals = remove_documents(flow, shingled, clustered, config)
+    if config.cleaning.lossless:
+        with progress.stage("receipts"):
+            sentences = split(flow, again, config, Progress(), to_cut=True)
+            removals = keep_unique(flow, sentences, removals, config, progress)
+    return shingled, removals
 
 
 def remove_repeated(
@@ -172,17 +189,32 @@ def remove_repeated(
     """Return the sentences of all documents, and which passages, or single sentences, are removed."""
     with progress.stage("sentences", n_unread_bytes(documents)):
         senders = row_senders(config) if config.alignment.align else []
-        then: list[Sender[Any]] = list(senders) if config.signatures.signature == "exact" else [TypeSender(config)]
+        by_types = config.signatures.signature != "exact" and config.cleaning.level != "run"
+        then: list[Sender[Any]] = [TypeSender(config)] if by_types else list(senders)
         # Passages are found under a fixed seed, so that every run removes the same.
         then += [WordSender(config, FIXED_SEED)] if config.alignment.align else []
         sentences = split(flow, documents, config, progress, then, to_cut=True)
         check_sentences(flow, sentences, progress, unique_ids=False)
         ranks = rank_documents(flow, sentences, config)
+    if config.cleaning.level == "run":
+        with progress.stage("runs"):
+            removals = remove_runs(flow, sentences, ranks, config)
+        return sentences, _proven(flow, sentences, removals, config, progress)
     with progress.stage("matches"):
         unlisted = replace(config, matches=replace(config.matches, postings=False))
         classed = classify(flow, sentences, unlisted, progress, senders)
     with progress.stage("cuts"):
-        return sentences, remove_passages(flow, sentences, classed, ranks, config, progress)
+        removals = remove_passages(flow, sentences, classed, ranks, config, progress)
+    return sentences, _proven(flow, sentences, removals, config, progress)
+
+
+def _proven(
+    flow: AnyFlow, sentences: Parts[Collection], removals: Parts[Removals], config: Config, progress: Progress
+) -> Parts[Removals]:
+    if not config.cleaning.lossless:
+        return removals
+    with progress.stage("receipts"):
+        return keep_unique(flow, sentences, removals, config, progress)
 
 
 def compare(run: MemoryRun, pairs: Sequence[tuple[str, str]], source: str) -> Comparison:
@@ -194,6 +226,8 @@ def compare(run: MemoryRun, pairs: Sequence[tuple[str, str]], source: str) -> Co
     numbers = numbers_of_pairs(sentences.look(), pairs, source, run.skipped)
     with run.progress.stage("alignment", amount=f"{len(numbers):,} pairs"):
         passages = Parts(passages_of_pairs(sentences.look(), numbers, config, run.flow.run_tasks))
+        if are_kinds_wanted(config):
+            passages = choose_passages(run.flow, sentences, passages, config)
     backing = backing_of(run, {"passages": passages}, sentences)
     return Comparison(backing=backing, n_pairs=len(numbers), **run.facts())
 

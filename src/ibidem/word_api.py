@@ -29,8 +29,9 @@ def words(
     inputs: Inputs, *, min_documents: int = 1, max_words: int = 0, config: Config | None = None,
     progress: Progress | None = None,
     # settings of words
-    text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, text_path: str = "auto",
-    encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, workers: int = 0, strict: bool = False,
+    text_field: str = "text", id_field: str = "id", query: str = "none", html: bool = False, main_content: bool = False,
+    text_path: str = "auto", encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, workers: int = 0,
+    strict: bool = False,
     # end of settings
 ) -> WordTable:  # fmt: skip
     """Count in how many documents each word occurs, and how often, for `word_counts` and `stop_words` of other calls.

@@ -36,10 +36,10 @@ def units_from(bounds: Sequence[int], at: int, step: int, limit: int) -> list[in
 def expected_place(pair: Pair, bounds: Sequence[int], place: Place, least: float) -> Place:
     """Extend both ends of a passage in turn by whichever sentences have the most evidence, until none has enough."""
     limits = limits_of()
-    weights = limits.weights.reshape(-1, N_GRADES)[: limits.n_models]
+    weights = limits.weights.reshape(-1, N_GRADES)[: limits.n_models - 1]
 
     def evidence(low: int, high: int, other: tuple[int, int]) -> float:
-        grades = pair.grade(other, low, high, limits)
+        grades, _ = pair.grade(other, low, high, limits)
         return float(weights[:, grades].sum(axis=1).max())
 
     ends = list(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 from ibidem.alignment.aligner import (
     MODELS,
     MOST_EVIDENCE,
+    N_MODELS,
+    NOISY_MODEL,
+    NOISY_WEIGHT,
     SUMMARY_MODEL,
     all_weights,
     chance_level,
@@ -57,10 +61,11 @@ def check_grades(case: Case) -> None:
     a, b, other, (low, high) = case
     limits = limits_of()
     pair = Pair(a, b, [False] * len(a), [False] * len(b))
-    found = pair.grade(other, low, high, limits)
+    grades = pair.grade(other, low, high, limits)
     expected = expected_grades(a + b, other, low, high, limits.unseen, limits.highest_chance_level)
     step = LEVELS_PER_UNIT / STEPS_PER_UNIT
-    for grade, (state, by_rarity, by_order) in zip(found, expected, strict=True):
+    both = zip(itertools.chain(*grades), itertools.chain(*expected), strict=True)
+    for grade, (state, by_rarity, by_order) in both:
         assert state == ("not there" if grade == NOT_THERE else "in order" if grade >= IN_ORDER else "loose")
         if state == "not there":
             continue
@@ -83,8 +88,9 @@ WEIGHTS = st.lists(st.sampled_from([-4.0, -1.5, -0.25, 0.0, 0.5, 2.0, 6.0]) | st
 
 
 def check_stretch(
-    weights: list[float], bounds: list[int], core: tuple[int, int], end_costs: tuple[float, ...], model: int, low: int
-) -> None:
+    weights: list[float], bounds: list[int], core: tuple[int, int], end_costs: tuple[float, ...], model: int, low: int,
+    most_fall: float,
+) -> None:  # fmt: skip
     """Compare the best stretch of [low, low + n) with all there are."""
     n = len(weights)
     # Every word has a grade of its own, as there are grades enough.
@@ -94,35 +100,49 @@ def check_stretch(
     all_bounds = as_array([0] * low + bounds + [0] * 3, np.uint8)
     found = np.empty(2, np.int64)
     evidence = best_stretch_of(
-        grades, all_bounds, low, low + n, low + core[0], low + core[1], table.reshape(-1), model, np.array(end_costs), found
+        grades,
+        all_bounds,
+        low,
+        low + n,
+        low + core[0],
+        low + core[1],
+        table.reshape(-1),
+        model,
+        np.array(end_costs),
+        most_fall,
+        found,
     )
-    expected = stretches(weights, bounds, core, end_costs)
+    expected = stretches(weights, bounds, core, end_costs, most_fall)
+    if not expected:
+        assert evidence < -1e17
+        return
     assert evidence == pytest.approx(max(expected.values()), abs=1e-9)
     assert expected[int(found[0]) - low, int(found[1]) - low] == pytest.approx(evidence, abs=1e-9)
 
 
 COSTS = st.sampled_from([(0.0, 0.0, 0.0, 0.0), (5.0, 5.0, 5.0, 0.0), (10.0, 6.0, 2.0, 0.0)])
-PLACES = (WEIGHTS, st.randoms(use_true_random=False), COSTS, st.integers(0, 2), st.integers(0, 5))
+FALLS = st.sampled_from([1.0, 4.0, 10.0, np.inf])
+PLACES = (WEIGHTS, st.randoms(use_true_random=False), COSTS, st.integers(0, 2), st.integers(0, 5), FALLS)
 
 
 @settings(max_examples=300, deadline=None)
 @given(*PLACES)
-def test_the_best_stretch_is_the_best_of_all_from_a_core_to_the_end(weights, random, end_costs, model, low) -> None:  # type: ignore[no-untyped-def]
+def test_the_best_stretch_is_the_best_of_all_from_a_core_to_the_end(weights, random, end_costs, model, low, most_fall) -> None:  # type: ignore[no-untyped-def]
     bounds = [random.randrange(4) for _ in range(len(weights) + 1)]
-    check_stretch(weights, bounds, (random.randrange(len(weights)), len(weights)), end_costs, model, low)
+    check_stretch(weights, bounds, (random.randrange(len(weights)), len(weights)), end_costs, model, low, most_fall)
 
 
 @settings(max_examples=300, deadline=None)
 @given(*PLACES)
-def test_the_best_stretch_is_the_best_of_all_that_meet_the_core(weights, random, end_costs, model, low) -> None:  # type: ignore[no-untyped-def]
+def test_the_best_stretch_is_the_best_of_all_that_meet_the_core(weights, random, end_costs, model, low, most_fall) -> None:  # type: ignore[no-untyped-def]
     bounds = [random.randrange(4) for _ in range(len(weights) + 1)]
     start, end = sorted(random.sample(range(len(weights) + 1), 2))
-    check_stretch(weights, bounds, (start, end), end_costs, model, low)
+    check_stretch(weights, bounds, (start, end), end_costs, model, low, most_fall)
 
 
 def test_weights_are_the_logarithms_that_the_models_say() -> None:
     """Within half a level of rarity, at which they are rounded."""
-    every = (*MODELS, SUMMARY_MODEL)
+    every = (*MODELS, NOISY_MODEL, SUMMARY_MODEL)
     weights = word_weights(every).reshape(len(every), N_GRADES)
     for row, (in_order, loose) in zip(weights, every, strict=True):
         new = 1 - in_order - loose
@@ -138,10 +158,12 @@ def test_weights_are_the_logarithms_that_the_models_say() -> None:
 
 def test_after_the_models_come_summaries_and_the_most_that_a_model_gives() -> None:
     weights = all_weights().reshape(-1, N_GRADES)
-    assert len(weights) == len(MODELS) + 2
-    assert (weights[:-1].reshape(-1) == word_weights((*MODELS, SUMMARY_MODEL))).all()
-    assert (weights[-1] >= weights[: len(MODELS)]).all()
-    assert (weights[-1] == weights[: len(MODELS)]).any(axis=0).all()
+    assert len(weights) == N_MODELS + 2
+    assert (weights[: len(MODELS)].reshape(-1) == word_weights(MODELS)).all()
+    assert (weights[len(MODELS)] == NOISY_WEIGHT * word_weights((NOISY_MODEL,))).all()
+    assert (weights[N_MODELS] == word_weights((SUMMARY_MODEL,))).all()
+    assert (weights[-1] >= weights[:N_MODELS]).all()
+    assert (weights[-1] == weights[:N_MODELS]).any(axis=0).all()
 
 
 def test_logarithms_of_small_numbers_are_exact() -> None:
@@ -173,7 +195,7 @@ def test_the_chance_of_order_has_a_level() -> None:
 
 
 def test_models_are_shares() -> None:
-    for in_order, loose in (*MODELS, SUMMARY_MODEL):
+    for in_order, loose in (*MODELS, NOISY_MODEL, SUMMARY_MODEL):
         assert in_order > 0
         assert loose > 0
         assert in_order + loose < 1

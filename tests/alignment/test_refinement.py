@@ -16,7 +16,7 @@ from ibidem.alignment import Aligned, Words
 from ibidem.alignment.kernels.pairs import OUTCOME
 from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered
 from ibidem.alignment.places import locate, words_of
-from ibidem.alignment.refinement import merged
+from ibidem.alignment.windows import merged
 from ibidem.columns.collection import Collection
 from ibidem.config import SentencesConfig
 from ibidem.execution.tasks import in_turn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations, groupby, pairwise
@@ -70,13 +71,20 @@ def octet_places(a: Words, b: Words, most: int = 4) -> list[tuple[int, int]]:
     return [(i, j) for i in range(len(a) - 7) for j in places.get(tuple(a[i : i + 8]), [])[:most]]
 
 
+class ExpectedGrade(NamedTuple):
+    """How a word is in a stretch of the other text: not there, loose or in order. The level of a word in order is the higher
+    one of two: by rarity, and by the order. Levels are four times the logarithm of one over the chance, not yet rounded.
+    """
+
+    state: str
+    by_rarity: float = 0.0
+    by_order: float = 0.0
+
+
 def expected_grades(
     words: Words, other: tuple[int, int], low: int, high: int, unseen: float, highest_chance: int
-) -> list[tuple[str, float, float]]:
-    """Return how words [low, high) are in a stretch of the other text: not there, loose or in order, and their levels.
-
-    The levels are four times the logarithm of one over the chance, before they are rounded down: by rarity, and by the order.
-    """
+) -> tuple[list[ExpectedGrade], list[ExpectedGrade]]:
+    """Return the grades of words [low, high) by their neighbours, and those where words in place are in order too."""
     stretch = list(words[other[0] : other[1]])
     counts = Counter(stretch)
     pairs = {tuple(words[k : k + 2]) for k in range(*other) if k + 2 <= other[1]}
@@ -87,31 +95,66 @@ def expected_grades(
         if tuple(words[k : k + 4]) in runs:
             in_run.update(range(k, k + 4))
     used = Counter(words[k] for k in in_run)
-    grades = []
+    anchors = [k for k in range(low, high) if counts[words[k]] == 1]
+    grades, in_place = [], []
     for k in range(low, high):
         word = words[k]
         if counts[word] == 0 or (k not in in_run and used[word] >= counts[word]):
-            grades.append(("not there", 0.0, 0.0))
+            grades.append(ExpectedGrade("not there"))
+            in_place.append(ExpectedGrade("not there"))
             continue
         rate = (max(total[word] - 2, 0) + unseen) / len(words)
         by_rarity = -4 * math.log(-math.expm1(-rate * len(stretch)))
+
+        def in_order(n_places: int, rate: float = rate, by_rarity: float = by_rarity) -> ExpectedGrade:
+            by_order = -4 * math.log(rate * n_places)
+            return ExpectedGrade("in order", by_rarity, max(0.0, min(by_order, highest_chance)))
+
         neighbours = [counts[words[k - 1]]] if k > low and tuple(words[k - 1 : k + 1]) in pairs else []
         neighbours += [counts[words[k + 1]]] if k + 1 < high and tuple(words[k : k + 2]) in pairs else []
-        if 0 in neighbours or not neighbours:
-            grades.append(("loose", by_rarity, 0.0))
+        if neighbours and 0 not in neighbours:
+            grades.append(in_order(min(neighbours)))
+            in_place.append(grades[-1])
             continue
-        by_order = -4 * math.log(rate * min(neighbours))
-        grades.append(("in order", by_rarity, max(0.0, min(by_order, highest_chance))))
-    return grades
+        grades.append(ExpectedGrade("loose", by_rarity))
+        places = [other[0] + stretch.index(words[at]) + k - at for at in asked_anchors(anchors, k)]
+        is_there = [place in range(*other) and words[place] == word for place in places]
+        in_place.append(in_order(is_there.index(True) + 1) if any(is_there) else grades[-1])
+    return grades, in_place
+
+
+def asked_anchors(anchors: Sequence[int], k: int) -> list[int]:
+    """Return the anchors that say where word k should be: two on each side, in reading order, at most eight words away.
+
+    If the word is an anchor itself, it takes the place of the first one after it; otherwise there are up to three after it.
+    """
+    n_before = bisect_left(anchors, k)
+    around = anchors[max(n_before - 2, 0) : n_before + 3]
+    return [at for at in around if at != k and abs(at - k) <= 8]
+
+
+def divisions(weights: Sequence[float], most_fall: float) -> list[int]:
+    """Return before which words a text is divided: where evidence has fallen by more than that since it was highest."""
+    found: list[int] = []
+    total = highest = 0.0
+    for k in range(len(weights) + 1):
+        if highest - total > most_fall:
+            found.append(k)
+            highest = total
+        if k < len(weights):
+            total += weights[k]
+            highest = max(highest, total)
+    return found
 
 
 def stretches(
-    weights: Sequence[float], bounds: Sequence[int], core: tuple[int, int], end_costs: Sequence[float]
+    weights: Sequence[float], bounds: Sequence[int], core: tuple[int, int], end_costs: Sequence[float], most_fall: float
 ) -> dict[tuple[int, int], float]:
-    """Return the evidence of every stretch that meets the core."""
+    """Return the evidence of every stretch that meets the core and neither crosses a division nor ends at one."""
     found = {}
+    divided = divisions(weights, most_fall)
     for start, end in combinations(range(len(weights) + 1), 2):
-        if start < core[1] and end > core[0]:
+        if start < core[1] and end > core[0] and not any(start < k <= end for k in divided):
             found[start, end] = sum(weights[start:end]) - end_costs[bounds[start]] - end_costs[bounds[end]]
     return found
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import aligner
-from ibidem.alignment.aligner import MODELS, all_weights, chance_level, logarithms, rarity_levels
+from ibidem.alignment.aligner import N_MODELS, all_weights, chance_level, logarithms, most_falls, rarity_levels
 from ibidem.alignment.kernels.ends import extend_passages
 from ibidem.alignment.kernels.evidence import best_stretch, grade_against
 from ibidem.alignment.kernels.pairs import find_seeds, number_text
@@ -25,32 +26,32 @@ Words = Sequence[int]
 
 
 @outer_kernel
-def _text_of(stems, bounds, spans, room, unseen):
+def _text_of(stems, bounds, in_document, spans, room, unseen):
     for side in range(2):
         room.starts[side], room.ends[side] = spans[2 * side], spans[2 * side + 1]
     n_a_words = room.ends[0] - room.starts[0]
     n_words = n_a_words + room.ends[1] - room.starts[1]
     text = Text(room.words, room.pairs, room.runs, room.bounds, n_a_words, n_words)
     room.stamp[0] += 1
-    number_text(stems, bounds, room.starts, room.ends, text, room, room.stamp[0], unseen)
+    number_text(stems, bounds, in_document, room.starts, room.ends, n_words, text, room, room.stamp[0], unseen)
     return text
 
 
 @outer_kernel
-def _seeds_of(stems, bounds, spans, room, limits):
-    text = _text_of(stems, bounds, spans, room, limits.unseen)
+def _seeds_of(stems, bounds, in_document, spans, room, limits):
+    text = _text_of(stems, bounds, in_document, spans, room, limits.unseen)
     return find_seeds(text, room, limits)
 
 
 @outer_kernel
-def _grade(stems, bounds, spans, other_start, other_end, low, high, room, limits):
-    text = _text_of(stems, bounds, spans, room, limits.unseen)
+def _grade(stems, bounds, in_document, spans, other_start, other_end, low, high, room, limits):
+    text = _text_of(stems, bounds, in_document, spans, room, limits.unseen)
     grade_against(text, other_start, other_end, low, high, room, limits)
 
 
 @outer_kernel
-def _extend(stems, bounds, spans, place, room, limits):
-    text = _text_of(stems, bounds, spans, room, limits.unseen)
+def _extend(stems, bounds, in_document, spans, place, room, limits):
+    text = _text_of(stems, bounds, in_document, spans, room, limits.unseen)
     for k in range(4):
         room.passages[k] = place[k]
     room.passages[4] = 0
@@ -59,8 +60,8 @@ def _extend(stems, bounds, spans, place, room, limits):
 
 
 @outer_kernel
-def best_stretch_of(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, found):
-    return best_stretch(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, found)
+def best_stretch_of(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, most_fall, found):
+    return best_stretch(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, most_fall, found)
 
 
 @outer_kernel
@@ -86,39 +87,42 @@ class Pair:
 
     def __post_init__(self) -> None:
         if self.room is None:
-            self.room = make_room(len(self.a), len(self.a) + len(self.b), len(MODELS))
+            self.room = make_room(len(self.a), len(self.a) + len(self.b), N_MODELS)
         # Something is before, between and after them, as in a collection.
         self.stems = np.array([7, *self.a, 8, 9, *self.b, 7], np.uint32)
         bounds = [True, *self.bounds_a, False, True, *self.bounds_b, False, True]
         self.bounds = np.where(bounds, SENTENCE_BOUND, WITHIN_CLAUSE).astype(np.uint8)
+        counts = [Counter(self.a), Counter(self.b)]
+        in_document = [0, *(counts[0][word] for word in self.a), 0, 0, *(counts[1][word] for word in self.b), 0]
+        self.in_document = np.array(in_document, np.uint16)
         self.spans = np.array([1, 1 + len(self.a), 3 + len(self.a), 3 + len(self.a) + len(self.b)], np.int64)
 
     def number(self) -> Room:
         """Number the words and runs of the texts."""
         assert self.room is not None
-        _text_of(self.stems, self.bounds, self.spans, self.room, limits_of().unseen)
+        _text_of(self.stems, self.bounds, self.in_document, self.spans, self.room, limits_of().unseen)
         return self.room
 
     def seeds(self, limits: Limits) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the seeds in their order, and where the sentences of both texts begin, with the ends."""
         assert self.room is not None
-        n, n_a = _seeds_of(self.stems, self.bounds, self.spans, self.room, limits)
+        n, n_a = _seeds_of(self.stems, self.bounds, self.in_document, self.spans, self.room, limits)
         seeds = self.room.seeds[: 2 * n].reshape(-1, 2).tolist()
         firsts = self.room.firsts.tolist()
         n_sentences = firsts.index(len(self.a) + len(self.b), n_a)
         return [(a, b) for a, b in seeds], firsts[: n_sentences + 1]
 
-    def grade(self, other: tuple[int, int], low: int, high: int, limits: Limits) -> list[int]:
-        """Return the grades of words [low, high) against a stretch of the other text."""
+    def grade(self, other: tuple[int, int], low: int, high: int, limits: Limits) -> tuple[list[int], list[int]]:
+        """Return the grades of words [low, high) against a stretch of the other text, and those of words in place."""
         assert self.room is not None
-        _grade(self.stems, self.bounds, self.spans, *other, low, high, self.room, limits)
-        grades: list[int] = self.room.grading.grades[low:high].tolist()
-        return grades
+        _grade(self.stems, self.bounds, self.in_document, self.spans, *other, low, high, self.room, limits)
+        grading = self.room.grading
+        return grading.grades[low:high].tolist(), grading.in_place[low:high].tolist()
 
     def extend(self, place: Sequence[int], limits: Limits) -> tuple[int, ...]:
         """Return a passage extended by the sentences beside it."""
         assert self.room is not None
-        _extend(self.stems, self.bounds, self.spans, np.array(place, np.int64), self.room, limits)
+        _extend(self.stems, self.bounds, self.in_document, self.spans, np.array(place, np.int64), self.room, limits)
         return tuple(self.room.passages[:4].tolist())
 
 
@@ -131,7 +135,7 @@ def limits_of(**changed: Any) -> Limits:
         highest_chance_level=chance_level(aligner.LEAST_CHANCE), levels=rarity_levels(),
         logarithms=logarithms(), end_costs=np.array(aligner.END_COSTS), min_summary_evidence=aligner.SUMMARY_EVIDENCE,
         min_extension_evidence=aligner.EXTENSION_EVIDENCE,
-        beside_verbatim=aligner.BESIDE_VERBATIM, n_models=len(MODELS), weights=all_weights(),
+        beside_verbatim=aligner.BESIDE_VERBATIM, n_models=N_MODELS, most_falls=most_falls(), weights=all_weights(),
     )  # fmt: skip
     return limits._replace(**changed)
 

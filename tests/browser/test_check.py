@@ -77,6 +77,21 @@ def test_checking_a_text_is_the_home_of_an_index(open_page: Open, app: str) -> N
         assert "Check a text" in page.inner_text(".notice")
 
 
+def test_a_text_and_its_result_survive_reloading(open_page: Open, app: str) -> None:
+    with open_page(app, own=app, offline=False) as page:
+        page.fill("#checked", TEXT)
+        page.reload()
+        page.wait_for_selector("html[data-ready=true]")
+        assert page.input_value("#checked") == TEXT
+        assert page.query_selector("#checked-title") is None  # it was not checked yet
+        check(page)
+        before = share(page)
+        page.reload()
+        page.wait_for_selector("#checked-title")
+        assert (page.input_value("#checked"), share(page)) == (TEXT, before)
+        assert TEXT[:20] not in page.url
+
+
 def test_the_share_and_the_words_of_sources_beside_the_text(open_page: Open, app: str) -> None:
     with open_page(app, own=app, offline=False) as page:
         check(page)

@@ -172,8 +172,7 @@ def test_a_card_shows_order_only_where_times_differ(open_page: Open, tmp_path: P
 
 def test_a_card_marks_changes_and_leads_to_the_pair(open_page: Open, example_report: str) -> None:
     with open_page(example_report) as page:
-        card = page.query_selector("article.story:has(del)")
-        assert card.query_selector("ins")
+        card = page.query_selector("article.story:has(del):has(ins)")
         assert "words changed" in card.inner_text()
         assert "later" in card.inner_text()
         assert card.query_selector(".strip .dot")

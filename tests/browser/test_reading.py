@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import random
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import ibidem
+from ibidem.columns.page_marks import with_page_marks
 from tests.browser.conftest import HOSTILE, ROOT, Open, serious_findings, wait_until
 from tests.texts import changed, render, text, word, words
 
@@ -287,7 +289,7 @@ def test_sixteen_hundred_passages_are_all_marked_and_open_at_once(open_page: Ope
         took = page.evaluate(
             """([left, right, stretches]) => {
               const begun = performance.now();
-              const made = ibidem.reading({ kind: "pair", left, right, stretches, earlier: null, shares: [0.5, 0.5], title: () => "" });
+              const made = ibidem.reading({ kind: "pair", left, right, stretches, base: null, shares: [0.5, 0.5], title: () => "" });
               document.querySelector(".view").replaceChildren(made.element);
               made.open(null);
               document.body.getBoundingClientRect();
@@ -382,7 +384,7 @@ def test_a_family_of_many_wordings_is_one_text(open_page: Open, axe: str, many_w
         page.wait_for_selector(".collation .base")
         assert page.evaluate("document.documentElement.scrollHeight") < 7_000
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert page.query_selector(".strip circle") is not None
+        page.wait_for_selector(".wordings-strip circle")
         assert page.query_selector(".descent li li") is not None
         assert len(page.query_selector_all(".descent details")) >= 30
         page.click(".variation >> nth=2")
@@ -477,3 +479,140 @@ def test_writing_from_right_to_left_and_without_spaces(open_page: Open, tmp_path
             assert page.evaluate(SEEN, RIGHT)
             page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
             assert page.query_selector(".ribbon") is not None
+
+
+RELEASE, ARTICLE = "meridian-wire/reservoir-level", "harbour-post/reservoir-level"
+# The newspaper moved this from the end of a sentence to its beginning.
+MOVED = "according to figures that the regional water office released in the afternoon"
+
+
+@pytest.fixture(scope="module")
+def moved_report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, int]:
+    """The report of the two, and the number of their pair."""
+    path = tmp_path_factory.mktemp("moved") / "report.html"
+    lines = (ROOT / "examples" / "newsroom" / "documents.jsonl").read_text("utf-8").splitlines()
+    records = [record for record in map(json.loads, lines) if record["id"] in (RELEASE, ARTICLE)]
+    ibidem.find(records, align=True).to_html(path)
+    return path.as_uri(), 0
+
+
+def marked(page: Any, selector: str) -> str:
+    """The words that a selector finds, as one line, without the labels of marks."""
+    words_ = "(selector) => [...document.querySelectorAll(selector)].map((each) => each.textContent).join(' ')"
+    return " ".join(page.evaluate(words_, selector).split())
+
+
+def test_moved_words_are_neither_removed_nor_added(open_page: Open, moved_report: tuple[str, int], axe: str) -> None:
+    with open_page(
+        f"{moved_report[0]}#pair={moved_report[1]}", viewport={"width": 1440, "height": 900}, bypass_csp=True
+    ) as page:
+        page.wait_for_selector(".ribbon.moved")
+        for pane in (LEFT, RIGHT):
+            assert marked(page, f"{pane} mark.moved").casefold().rstrip(".,") == MOVED
+            assert "figures" not in marked(page, f"{pane} :is(.removed, .added)")
+        assert page.inner_text("h1").endswith("edited and one part moved")
+        assert page.query_selector(".meanings .moved") is not None
+        assert serious_findings(page, axe) == []
+        # The mark leads to the other place: there, its words are at the reader's eye.
+        page.click(f"{LEFT} .moved-mark")
+        place = f"document.querySelector('{RIGHT} mark.moved').getBoundingClientRect()"
+        pane = f"document.querySelector('{RIGHT}').getBoundingClientRect()"
+        wait_until(page, f"{place}.top >= {pane}.top - 1 && {place}.top < {pane}.bottom")
+
+
+def test_moved_words_on_a_telephone_and_in_evidence(open_page: Open, moved_report: tuple[str, int]) -> None:
+    with open_page(f"{moved_report[0]}#pair={moved_report[1]}", viewport={"width": 390, "height": 844}) as page:
+        page.wait_for_selector(".single .text")
+        assert marked(page, ".single mark.moved").casefold().rstrip(".,") == MOVED
+        assert "moved" in page.inner_text(".single .moved-mark")
+        assert "figures" not in marked(page, ".single :is(.removed, .added)")
+        page.click("text=Evidence")
+        assert marked(page, ".paper .moved").casefold().count(MOVED) == 2
+        assert "figures" not in marked(page, ".paper td u")
+        page.click(".paper-tools >> text=Close")
+        page.goto(f"{moved_report[0]}#overview")
+        page.wait_for_selector(".story .words")
+        assert "figures" not in marked(page, ".story .words :is(del, ins)")
+        assert marked(page, ".story .words .moved").casefold().count(MOVED) == 2
+        assert "1 part moved" in page.inner_text(".story-facts")
+
+
+def test_evidence_of_stories_and_families_says_where_and_in_what_text(open_page: Open, moved_report: tuple[str, int]) -> None:
+    lines = (ROOT / "examples" / "newsroom" / "documents.jsonl").read_text("utf-8").splitlines()
+    texts = {record["id"]: record["text"] for record in map(json.loads, lines)}
+    digests = [hashlib.sha256(texts[name].encode()).hexdigest() for name in (RELEASE, ARTICLE)]
+    with open_page(f"{moved_report[0]}#overview") as page:
+        page.wait_for_selector(".story")
+        page.click(".story-actions >> text=Evidence")
+        assert [row.inner_text() for row in page.query_selector_all(".paper-places code")] == digests
+        assert page.inner_text(".paper-places tbody tr:first-child td:nth-child(4)").startswith("characters ")
+        page.click(".paper-tools >> text=Close")
+        with page.expect_download() as download:
+            page.click(".story-actions >> text=SVG")
+        drawn = Path(download.value.path()).read_text("utf-8")
+        assert all(digest in drawn for digest in digests)
+        page.click(".story-links >> text=Wordings")
+        page.wait_for_selector(".collation")
+        page.click(".reading-actions >> text=Evidence")
+        assert [row.inner_text() for row in page.query_selector_all(".paper-places code")] == digests
+
+
+def test_pages_are_named_wherever_a_passage_is(open_page: Open, tmp_path: Path) -> None:
+    shared = text(*range(1, 7))
+    paged = with_page_marks([text(60, 61), text(62), f"{text(63)} {shared}", text(64)])
+    report = tmp_path / "report.html"
+    ibidem.find([{"id": "book", "text": paged}, {"id": "note", "text": f"{shared} {text(70)}"}]).to_html(report)
+    with open_page(f"{report.as_uri()}#pair=0", viewport={"width": 1440, "height": 900}) as page:
+        page.wait_for_selector(".stepping .detail:not(:empty)")
+        assert "p. 3 / –" in page.inner_text(".detail")
+        page.click("text=Positions")
+        assert page.inner_text(".positions tbody td:nth-of-type(2)").startswith("p. 3: ")
+        page.click("text=Evidence")
+        assert "p. 3, characters" in page.inner_text(".paper")
+        page.click(".paper-tools >> text=Close")
+        page.goto(f"{report.as_uri()}#families")
+        page.click(".excerpt")
+        page.wait_for_selector(".members")
+        assert "p. 3, characters" in page.inner_text(".collation")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_strip_of_a_family_can_be_read(open_page: Open, tmp_path: Path, width: int) -> None:
+    """Forty places, many at equal or close times: every label is at least 11 pixels high, and no two overlap."""
+    moments = [0, 0, 0, 20, 25, 30, 3600, 3605, 86_400, 86_401, *(90_000 + n for n in range(30))]
+    records = [
+        {"id": f"d{n}", "time": 1_900_000_000 + moment, "text": f"{text(200 + n)} {text(1, 2, 3)} {changed(4, n % 4)}"}
+        for n, moment in enumerate(moments)
+    ]
+    report = tmp_path / "report.html"
+    ibidem.find(records, align=True).to_html(report)
+    with open_page(f"{report.as_uri()}#families", viewport={"width": width, "height": 900}) as page:
+        page.click(".excerpt")
+        page.wait_for_selector(".wordings-strip")
+        boxes = page.evaluate(
+            "[...document.querySelectorAll('.wordings-strip text')].map((each) => each.getBoundingClientRect().toJSON())"
+        )
+        assert min(box["height"] for box in boxes) >= 11
+        for one, other in itertools.combinations(boxes, 2):
+            apart = one["right"] <= other["left"] or other["right"] <= one["left"]
+            assert apart or one["bottom"] <= other["top"] + 2 or other["bottom"] <= one["top"] + 2
+        dots = page.evaluate("document.querySelectorAll('.wordings-strip circle').length")
+        assert 4 <= dots < len(records)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_reference_is_on_the_left_and_kinds_of_changes_are_named(open_page: Open, tmp_path: Path) -> None:
+    shared = text(*range(1, 6))
+    essay = {"id": "course/essays/essay", "time": "2031-01-01", "text": f"{shared} It cost 4500 crowns. {text(6, 7)}"}
+    source = {"id": "course/sources/source", "time": "2031-02-01", "text": f"{shared} It cost 4200 crowns. {text(6, 7)}"}
+    report = tmp_path / "report.html"
+    ibidem.find([essay], against=[source], align=True).to_html(report)
+    with open_page(f"{report.as_uri()}#pair=0", viewport={"width": 1440, "height": 900}) as page:
+        page.wait_for_selector(".reading .ribbon")
+        names = [each.inner_text() for each in page.query_selector_all(".panes h2")]
+        assert names == ["sources/source", "essays/essay"]  # without the folder that both are in
+        assert "reference" in page.inner_text(".panes section:nth-of-type(1) header")
+        assert page.inner_text(f"{LEFT} .removed").strip() == "4200"
+        assert page.inner_text(f"{RIGHT} .added").strip() == "4500"
+        assert "number changed" in page.get_attribute(f"{RIGHT} .added", "title")
+        assert "1 number" in page.inner_text(".below .lead")

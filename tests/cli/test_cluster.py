@@ -346,7 +346,7 @@ def test_the_help_lists_every_setting(run: Run) -> None:
     flat = answer.out.replace("/", " ").replace("\n", " ")
     left_out = {"signature", "max_document_share", "keep_text", "work_dir", "sentence_pairs", "postings", "paper"}
     for stage, setting in setting_fields():
-        wanted = (stage in STAGES and setting.name not in left_out) or setting.name == "hash_seed"
+        wanted = (stage in STAGES and setting.name not in left_out) or setting.name in ("hash_seed", "ignore")
         assert (f"{flag(setting.name)} " in flat) == wanted, setting.name
     for option in ("--against", "--output", "--plan", "--config", "--progress", "--quiet"):
         assert option in answer.out

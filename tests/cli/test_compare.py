@@ -74,7 +74,7 @@ def test_json_lines_hold_the_columns_the_texts_and_the_differences(run: Run, two
     assert row["b_text"] == NEW[row["b_start"] : row["b_end"]]
     assert row["a_text"].strip() == text(*SHARED)
     assert [list(difference) for difference in row["differences"]] == [
-        ["operation", "a_start", "a_end", "b_start", "b_end"]
+        ["operation", "a_start", "a_end", "b_start", "b_end", "kind"]
     ] * len(row["differences"])
     assert "".join(row["a_text"][d["a_start"] : d["a_end"]] for d in row["differences"]) == row["a_text"]
     assert {d["operation"] for d in row["differences"]} == {"equal", "replace"}
@@ -172,7 +172,6 @@ def test_terminal_escapes_in_texts_and_names_are_shown(run: Run, tmp_path: Path)
         (["old.txt", "--pairs", "pairs.csv", "-o", "out", "--html", "page.html"], ["--html", "leave out --pairs"]),
         (["old.txt", "--pairs", "pairs.csv", "-o", "out", "--format", "text"], ["--format text", "leave out --pairs"]),
         (["old.txt", "--pairs", "pairs.csv", "-o", "out", "--full"], ["--full", "leave out --pairs"]),
-        (["old.txt", "--pairs", "pairs.csv", "-o", "s3://bucket/out"], ["s3://bucket/out"]),
         (["old.txt", "new.txt", "--format", "parquet"], ["--format parquet", "--pairs"]),
         (["old.txt", "new.txt", "--format", "jsonl", "--full"], ["--full"]),
         (["old.txt", "new.txt", "--min-aligned-words", "0"], ["--min-aligned-words must be at least 1, not 0"]),
@@ -303,6 +302,7 @@ def test_the_help_lists_every_setting(run: Run) -> None:
         "partitions",
         "resume",
         "work_dir",
+        "ignore",
         *METADATA,
     )
     for stage, setting in setting_fields():

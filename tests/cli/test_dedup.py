@@ -243,7 +243,8 @@ def test_the_help_lists_its_settings(run: Run) -> None:
     assert (answer.code, answer.err) == (0, "")
     flat = answer.out.replace("/", " ").replace("\n", " ")
     left_out = {"max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format", "work_dir", "by_group"}
-    left_out |= {"families", "summaries", "sentence_pairs", "postings", "paper"}
+    left_out |= {"families", "runs", "summaries", "sentence_pairs", "postings", "paper"}
+    left_out |= {"extend_ends", "difference_kinds", "only_differences"}
     for stage, setting in setting_fields():
         is_wanted = setting.name not in left_out and stage != "index"
         assert (f"{flag(setting.name)} " in flat) == is_wanted, setting.name

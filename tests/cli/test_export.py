@@ -113,6 +113,9 @@ def test_the_documents_may_have_moved(run: Run, out: Path, tmp_path: Path) -> No
         (("out", "--to", "csv", "-o", "out"), 2, "out is a folder"),
         (("out", "--to", "pan", "-o", "out", "--overwrite"), 2, "out contains other files, such as"),
         (("out", "--to", "pan", "-o", "letters", "--overwrite"), 2, "letters contains other files, such as a.xml"),
+        (("out", "--to", "gexf", "--table", "pairs"), 2, "--table has no effect on gexf\nIt applies to csv, html-table."),
+        (("out", "--to", "xlsx", "--network", "groups"), 2, "--network has no effect on xlsx\nIt applies to gexf, graphml."),
+        (("out", "--to", "csv", "--base", "https://a.org/"), 2, "--base has no effect on csv\nIt applies to tei, annotations"),
         (("out",), 2, "Missing option '--to'"),
     ],
 )

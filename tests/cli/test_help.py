@@ -150,6 +150,7 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, record in zip(("draft", "published"), records, strict=False):
         (folder / f"{name}.txt").write_text(record["text"], "utf-8")
     (folder / "pairs.csv").write_text(f"a_id,b_id\n{records[0]['id']},{records[1]['id']}\n", "utf-8")
+    (folder / "article.md").write_text("It is “the lowest level that has been measured”.\n", "utf-8")
     (folder / "withdrawn.txt").write_text(f"{records[0]['id']}\n", "utf-8")
     shutil.copy(NEWSROOM / "truth.jsonl", folder)
     shutil.copy(NEWSROOM.parent / "sites" / "results.jsonl", folder)
@@ -244,7 +245,7 @@ def test_shells_complete_verbs_options_choices_and_topics() -> None:
     assert completions("f") == {"find"}
     assert completions("index", "c") == {"check", "compact"}
     assert completions("find", "--min-s") == {"--min-sentences", "--min-similarity"}
-    assert completions("dedup", "--level", "") == {"document", "passage", "sentence"}
+    assert completions("dedup", "--level", "") == {"document", "passage", "sentence", "run"}
     assert completions("completion", "") == set(SHELLS)
     assert completions("help", "f") == {"find", "formats"}
     for words in (["find"], ["find", "--against"], ["index", "add"], ["report"]):

@@ -39,6 +39,10 @@ def changed(number: int) -> str:
     return texts.changed(number, count=8)
 
 
+# Three sentences and the words of a fourth that both texts have.
+SHARED = f"{text(1, 2, 3)} {text(4).rsplit(' ', 1)[0]}"
+
+
 @pytest.fixture
 def archive(run: Run, tmp_path: Path) -> str:
     """An index of three documents."""
@@ -180,9 +184,9 @@ def test_a_query_answers_in_json_lines(run: Run, archive: str, today: str) -> No
     (passage,) = new["passages"]
     start = len(text(30)) + 1
     assert passage == {
-        "a_start": start, "a_end": start + len(text(1, 2, 3)), "b_id": "old", "b_start": 0, "b_end": len(text(1, 2, 3)),
+        "a_start": start, "a_end": start + len(SHARED), "b_id": "old", "b_start": 0, "b_end": len(SHARED),
         "n_sentences": 3, "similarity": 1.0, "kind": "exact", "direction": "unknown",
-        "a_sentence": 1, "b_sentence": 0, "a_text": text(1, 2, 3), "b_text": text(1, 2, 3),
+        "a_sentence": 1, "b_sentence": 0, "a_text": SHARED, "b_text": SHARED,
     }  # fmt: skip
     (plain, _) = answers(run("index", "query", archive, today, "--no-keep-text"))
     assert [set(hit) | {"a_id"} for hit in plain["hits"]] == [set(HITS.names)] * len(new["hits"])
@@ -233,12 +237,12 @@ def test_a_query_does_not_change_the_index_or_find_the_document_itself(run: Run,
 
 def test_a_query_for_people(run: Run, archive: str, today: str) -> None:
     answer = run("index", "query", archive, today, "--format", "text")
-    start, end = len(text(30)) + 1, len(text(30, 1, 2, 3))
+    start = len(text(30)) + 1
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.splitlines() == [
         "new: 4 of 5 sentences (80 %) also appear in the index, in 1 passage",
-        f"  [{start}:{end}] · old [0:{len(text(1, 2, 3))}]  3 sentences, exact",
-        f"    {text(1, 2, 3)[:95]}…",
+        f"  [{start}:{start + len(SHARED)}] · old [0:{len(SHARED)}]  3 sentences, exact",
+        f"    {SHARED[:95]}…",
         "  mostly from: old (4 sentences), older (1 sentence)",
         "fresh: none of its 2 sentences appear in the index",
     ]
@@ -481,7 +485,10 @@ def test_the_help_of_the_group_lists_the_commands_in_order(run: Run) -> None:
     ("command", "stages", "without"),
     [
         ("add", ("documents", "sentences"), ()),
-        ("query", ("documents", "passages", "index"), ("same_document", "families", "min_hits", *NO_SEARCH_SETTINGS)),
+        (
+            "query", ("documents", "passages", "index"),
+            ("same_document", "families", "runs", "min_run_words", "min_hits", *NO_SEARCH_SETTINGS),
+        ),
         ("check", ("documents", "index"), NO_SEARCH_SETTINGS),
     ],
 )  # fmt: skip

@@ -100,7 +100,7 @@ def test_each_document_is_answered_by_what_came_before(run: Run, monkeypatch: py
     }  # fmt: skip
     assert set(passage) == PASSAGE
     assert (passage["a_start"], passage["b_id"], passage["b_start"]) == (len(text(9)) + 1, "first", 0)
-    assert "3 documents added, 1 reaching --min-hits 3, " in answer.err
+    assert "3 documents added, 1 duplicated (--min-hits 3), " in answer.err
     assert re.search(r" documents? per second\n\Z", answer.err)
     assert ids_in(tmp_path / "news.idx") == 3
     # And in the next run it is there.
@@ -132,7 +132,7 @@ def test_records_that_cannot_be_used_are_answered_by_the_reason(run: Run, monkey
         assert part in reason
         assert reason in answer.err
     assert "ibidem: line 3: broken JSON" in answer.err
-    assert "2 documents added, 0 reaching --min-hits 3, 5 records skipped" in answer.err
+    assert "2 documents added, 0 duplicated (--min-hits 3), 5 records skipped" in answer.err
     assert answer.code == 0
 
 
@@ -194,7 +194,14 @@ def test_closed_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_help_lists_the_settings(run: Run) -> None:
     flat = run("watch", "--help-all").out.replace("/", " ").replace(",", " ").replace("\n", " ")
     for stage, setting in setting_fields():
-        if stage in ("documents", "sentences", "passages", "index") and setting.name not in ("encoding", "families", *METADATA):
+        if stage in ("documents", "sentences", "passages", "index") and setting.name not in (
+            "encoding",
+            "families",
+            "query",
+            "min_run_words",
+            "runs",
+            *METADATA,
+        ):
             assert f"{flag(setting.name)} " in flat, setting.name
 
 
@@ -213,7 +220,7 @@ def test_answers_come_while_the_stream_goes_on_and_an_interrupt_keeps_them(tmp_p
         assert (second.returncode, second.stdout) == (4, "")
         watch.process.send_signal(signal.SIGINT)
         assert watch.process.wait(30) == 130
-        assert watch.said().splitlines()[1:][0].startswith("2 documents added, 1 reaching --min-hits 3, 1 record skipped")
+        assert watch.said().splitlines()[1:][0].startswith("2 documents added, 1 duplicated (--min-hits 3), 1 record skipped")
     assert ids_in(tmp_path / "news.idx") == 2
 
 

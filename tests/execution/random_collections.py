@@ -87,6 +87,23 @@ def edited_records(seed: int, n_documents: int, prefix: str = "d") -> Records:
     ]
 
 
+def glued_records(seed: int, n_documents: int, prefix: str = "d") -> Records:
+    """Return documents that take stretches of one text, in each of which other sentences are glued together."""
+    source, chance = random.Random(seed), random.Random(f"{prefix}{seed}")
+    sentences = [[word(source.randrange(300)) for _ in range(source.randint(3, 14))] for _ in range(source.choice([6, 12]))]
+
+    def document() -> str:
+        first = chance.randrange(len(sentences))
+        taken = sentences[first : first + chance.randint(2, 12)]
+        ends = [chance.choice([*[". "] * 8, ", ", ", ", "\n\n", ' "', f" {word(chance.randrange(300))} "]) for _ in taken]
+        return "".join(" ".join(each).capitalize() + end for each, end in zip(taken, ends, strict=True))
+
+    return [
+        {"id": f"{prefix}{number}", "text": f"{chance.choice(['', 'É: ', 'Nu. '])}{document()} {document()}"}
+        for number in range(n_documents)
+    ]
+
+
 def skewed_records(n_documents: int) -> Records:
     """Return documents that all end in one footer, every tenth being a copy of the one before."""
     footer = " ".join(text(number) for number in (200, 201, 202, 203))

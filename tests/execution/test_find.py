@@ -12,8 +12,9 @@ from ibidem.alignment import candidates, quotations
 from ibidem.config import SIGNATURES, Config
 from ibidem.errors import InputError, NoDocumentsError, RepeatedIdError
 from ibidem.matches.exchange import join
+from ibidem.passages.exchange import extension
 from tests.execution.parity import found_apart, local_tables
-from tests.execution.random_collections import edited_records, odd_records, random_records, skewed_records
+from tests.execution.random_collections import edited_records, glued_records, odd_records, random_records, skewed_records
 from tests.texts import text, word
 
 
@@ -68,6 +69,36 @@ def test_passages_aligned_word_by_word(signature: str, data: Any) -> None:
         patch.setattr(candidates, "LEAST_RARE", data.draw(st.sampled_from([0, 100])))  # so that some words are common
         patch.setattr(quotations, "LEAST_BITS", 15.0)  # so that there are short quotations
         assert found_apart(records, against, partitions, rows, seed, **chosen) == local_tables(records, against, **chosen)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_ends_that_are_glued_to_other_text(data: Any) -> None:
+    """However much text is sent at first."""
+    seed = data.draw(st.integers(0, 10**6))
+    records = glued_records(seed, data.draw(st.integers(2, 12)))
+    against = glued_records(seed, data.draw(st.integers(1, 6)), "e") if data.draw(st.booleans()) else None
+    chosen = {
+        "signature": data.draw(st.sampled_from(["exact", "words"])),
+        "min_sentences": data.draw(st.sampled_from([1, 2, 3])),
+        "same_document": data.draw(st.booleans()),
+        "max_gap_sentences": data.draw(st.sampled_from([0, 4])),
+        "min_quote_words": data.draw(st.sampled_from([0, 5, 10])),
+    }
+    partitions, rows = data.draw(st.sampled_from([1, 2, 5])), data.draw(st.sampled_from([1, 3, 50]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(extension, "_FIRST_BYTES", data.draw(st.sampled_from([1, 8, 30, 512])))
+        assert found_apart(records, against, partitions, rows, seed, **chosen) == local_tables(records, against, **chosen)
+
+
+def test_ends_move_and_passages_are_joined() -> None:
+    """Otherwise the test above could pass without it."""
+    records = [record for seed in range(6) for record in glued_records(seed, 12, f"{seed}-")]
+    chosen: dict[str, Any] = {"signature": "exact", "max_gap_sentences": 0, "min_sentences": 1}
+    moved, plain = (local_tables(records, None, extend_ends=extend, **chosen)[0] for extend in (True, False))
+    assert found_apart(records, None, 5, 7, **chosen)[0] == moved
+    assert 0 < len(moved) < len(plain)
+    assert 0 < len([row for row in moved if row in plain]) < len(moved)
 
 
 @pytest.mark.parametrize("summaries", [False, True])

@@ -44,6 +44,9 @@ def test_tei(tmp_path: Path) -> None:
     assert only(tmp_path / "a.xml", text_path="lg/*").text == "One line\n\nof verse"
     assert only(tmp_path / "a.xml", text_path="/TEI//quote").text == "he said"
     skipped: list[Skipped] = []
+    # Where nothing has the path, a file of a known kind is read as usual.
+    assert only(tmp_path / "a.xml", text_path="/body").text == only(tmp_path / "a.xml").text
+    (tmp_path / "a.xml").write_text("<letter><p>Words</p></letter>")
     assert not list(ibidem.read(tmp_path, text_path="/body", on_skip=skipped.append))
     assert skipped[0].reason == "nothing in it has the path '/body'"
 
@@ -110,3 +113,12 @@ def test_hyphens_at_line_ends() -> None:
     assert joined("a full line of words here", "short", "a full line of words there").count("\n") == 1
     assert join_pages(["it was consid-", "erable. Then"]) == ["it was considerable", ". Then"]
     assert join_pages(["the North-", "South line"]) == ["the North-", "South line"]
+
+
+def test_a_mailbox_with_an_empty_message(tmp_path: Path) -> None:
+    begin = "From a@b.org Mon May  5 10:00:00 2031\n"
+    (tmp_path / "a.mbox").write_text(f"{begin}\n{begin}Subject: Ice\n\nThe ice broke.\n\n{begin}\n")
+    skipped: list[Skipped] = []
+    (found,) = ibidem.read(tmp_path / "a.mbox", on_skip=skipped.append)
+    assert found.text.strip() == "The ice broke."
+    assert [(record.position, record.reason) for record in skipped] == [(place, "there is no text in it") for place in (1, 3)]

@@ -57,3 +57,23 @@ def test_an_encoding_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("words", encoding="utf-8")
     with pytest.raises(SettingsError, match="must be auto, or one that Python knows"):
         ibidem.find(tmp_path, encoding="automatic")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1250", "Zażółć gęślą jaźń. Książka leżała na stole, a później ktoś ją wziął."),
+        ("cp1250", "Příliš žluťoučký kůň úpěl ďábelské ódy. Děti šly do školy a večer se vrátily domů."),
+        ("cp1250", "Kŕdeľ šťastných ďatľov učí pri ústí Váhu mĺkveho koňa obhrýzať kôru."),
+        ("cp1250", "Gojazni đačić s biciklom drži hmelj i finu vatu u džepu nošnje. Čovjek je išao kući."),
+        ("cp1252", "Les élèves étaient déjà à l’école où ils ont mangé des pâtes ; ça, c’est l’été, où l'on naît."),
+        ("cp1252", "Übermäßige Größe führte zu Ärger. „Schön“, sagte er – die Straße war naß."),
+        ("cp1252", "El niño comió piña mañana. ¿Qué pasó? ¡Él llegó con José y Ángel!"),
+        ("cp1252", "La città è più bella perché c'è il sole. Così è, però non si può dire di più."),
+        ("cp1252", "Það er gott veður á Íslandi í dag. Þórður fór út að ganga með öðrum."),
+        ("cp1252", "It’s a “quoted” text – with punctuation of Windows… and nothing else."),
+    ],
+)
+def test_the_two_encodings_of_windows_are_told_apart(encoding: str, text: str) -> None:
+    assert detected_encoding(text.encode(encoding)) == encoding
+    assert detected_encoding(f"{text} ".encode(encoding) * 100) == encoding

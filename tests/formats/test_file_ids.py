@@ -15,8 +15,8 @@ import ibidem
 from ibidem.config import DocumentsConfig
 from ibidem.errors import KnownIdError, SkippedRecordsError
 from ibidem.formats import describe_inputs, read_batches
-from ibidem.formats.file_names import printable, printable_path
 from ibidem.formats.inputs import resolve, resolve_inputs
+from ibidem.formats.printable_names import printable, printable_path
 from ibidem.model import Skipped
 
 

@@ -16,7 +16,7 @@ from tests.texts import documents, text
 LONG = text(1, 2, 3, count=12)
 RECORDS = [{**record, "group": "g"} for record in documents(a=LONG, b=f"{text(7)} {LONG}", c=text(4, 5), d=LONG)]
 VERBS: dict[str, Callable[..., Any]] = {
-    "find": lambda inputs, **more: ibidem.find(inputs, families=True, sentence_pairs=True, postings=True, **more),
+    "find": lambda inputs, **more: ibidem.find(inputs, families=True, sentence_pairs=True, postings=True, runs=True, **more),
     "cluster": lambda inputs, **more: ibidem.cluster(inputs, shingle_size=1, min_similarity=0.5, by_group=True, **more),
     "dedup documents": lambda inputs, **more: ibidem.dedup(inputs, shingle_size=1, min_similarity=0.5, **more),
     "dedup passages": lambda inputs, **more: ibidem.dedup(inputs, level="passage", **more),

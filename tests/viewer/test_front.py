@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ibidem.viewer.queries import PairQuery
 from ibidem.viewer.report import report_data
 from ibidem.viewer.store_cache import passing_views
 from ibidem.viewer.story_cards import changed_words, count_changed
-from tests.texts import text
+from tests.texts import text, word
 
 NEWS = Path(__file__).parents[2] / "examples" / "newsroom" / "documents.jsonl"
 STORY = text(*range(1, 9))
@@ -39,7 +40,15 @@ def test_the_newsroom() -> None:
     data = told(str(NEWS))
     assert headline(data) == "Harbour Post was first most often: 6 of 14 shared stories began there"
     front = data["front"]
-    assert front["counts"] == {"stories": 14, "inside": 5, "boilerplate": 0, "ordered": 14, "edited": 4, "unchanged": 10}
+    assert front["counts"] == {
+        "stories": 14,
+        "inside": 5,
+        "boilerplate": 0,
+        "ordered": 14,
+        "crossing": 14,
+        "edited": 4,
+        "unchanged": 10,
+    }
     assert (front["fastest"]["seconds"], front["fastest"]["from"], front["fastest"]["to"]) == (
         2100,
         "Harbour Post",
@@ -96,6 +105,62 @@ def test_what_is_not_known_is_not_claimed(fields: list[dict[str, Any]], says: st
     cards = [*data["stories"], *data["folded"]]
     assert len(cards) == 1
     assert cards[0]["is_ordered"] == (says == "One text appears in 2 documents" and "time" in fields[0])
+
+
+def test_documents_without_a_group_are_no_outlets() -> None:
+    groups = ["Bell", None, None, "Tide", None]
+    records = [
+        record(str(n), n, time=f"2031-01-0{n + 1}", **({"group": group} if group else {})) for n, group in enumerate(groups)
+    ]
+    data = told(records)
+    front = data["front"]
+    assert (front["n_outlets"], front["n_without_group"], front["widest"]["n_outlets"]) == (2, 3, 2)
+    (card,) = data["stories"]
+    assert [step["group"] for step in card["steps"]] == ["Bell", None, "Tide"]
+    assert (card["n_outlets"], card["n_steps"], card["steps"][1]["n_places"]) == (2, 3, 3)
+    ends = [end["name"] for side in ("left", "right") for end in front["picture"][side]]
+    assert sorted(ends) == ["Bell", "Tide", "no group"]
+    # Two documents without a group beside one that has one: nothing crossed between outlets.
+    assert headline(told([record("a", 1, group="Bell"), record("b", 2), record("c", 3)])) == "One text appears in 3 documents"
+    outside = told([{"id": "g", "group": "Bell", "text": text(90, 91, 92)}, record("b", 2, time=1), record("c", 3, time=9)])
+    assert (outside["front"]["fastest"], outside["front"]["leaders"]) == (None, [])
+
+
+def test_the_reference_is_the_base() -> None:
+    essay = record("essay", 1, time="2031-01-01")
+    source = {**record("source", 2, time="2031-05-01"), "text": f"{text(80)} {STORY.replace(word(82), 'another')} {text(81)}"}
+    data = told([essay], against=[source], align=True)
+    (card,) = data["stories"]
+    assert [(step["id"], step["is_reference"]) for step in card["steps"]] == [("source", True), ("essay", False)]
+    kinds = {piece["is"]: piece["text"].strip() for piece in card["words"]}
+    assert (kinds["removed"], kinds["added"]) == ("another", word(82))
+    assert not card["is_ordered"]
+    picture = data["front"]["picture"]
+    assert picture["is_from_reference"]
+    assert [[end["name"] for end in picture[side]] for side in ("left", "right")] == [["source"], ["essay"]]
+    (family,) = data["families"]
+    assert family["variants"][0]["members"][0]["id"] == "source"
+
+
+def test_cards_say_where_and_in_what_text() -> None:
+    (card,) = told([record("a", 1), record("b", 2)])["stories"]
+    for step, n in zip(card["steps"], (1, 2), strict=True):
+        whole = record(step["id"], n)["text"]
+        assert whole[step["start"] : step["end"]] == STORY
+        assert step["sha256"] == hashlib.sha256(whole.encode()).hexdigest()
+        assert step["page"] is None
+
+
+def test_moved_words_are_neither_removed_nor_added() -> None:
+    first, rest, own = text(1, 2), text(*range(3, 9)), text(30)
+    words = changed_words(f"{first} {rest}", f"{rest} {own} {first}")
+    assert [(kind, piece.strip()) for kind, piece in words] == [
+        ("moved_away", first),
+        ("same", rest),
+        ("added", own),
+        ("moved_here", first),
+    ]
+    assert count_changed(words) == len(own.split())
 
 
 def test_nothing_found() -> None:

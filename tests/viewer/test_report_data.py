@@ -221,7 +221,7 @@ def test_long_texts_are_shown_around_their_passages(tmp_path: Path, monkeypatch:
         b=f"{shared} {text(*range(300, 330))}",
         c=text(70, 71, 72),
     )
-    for name, value in (("_MOST_WHOLE_CHARS", 1_000), ("_CONTEXT_CHARS", 50)):
+    for name, value in (("_ROOM_FOR_ALL_CHARS", 0), ("_MOST_WHOLE_CHARS", 1_000), ("_CONTEXT_CHARS", 50)):
         monkeypatch.setattr(report, name, value)
     with passing_views(material_of_result(ibidem.find(records))) as store:
         data = report_data(store)
@@ -244,6 +244,7 @@ def test_long_texts_are_shown_around_their_passages(tmp_path: Path, monkeypatch:
 def test_sentences_that_are_shown_in_part_are_not_shaded(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = text(*range(1, 60))
     for name, value in (
+        ("_ROOM_FOR_ALL_CHARS", 0),
         ("_MOST_WHOLE_CHARS", 500), ("_CONTEXT_CHARS", 7), ("_PASSAGE_HEAD_CHARS", 300), ("_PASSAGE_TAIL_CHARS", 100),
     ):  # fmt: skip
         monkeypatch.setattr(report, name, value)
@@ -269,7 +270,7 @@ def test_kept_texts_of_passages(tmp_path: Path) -> None:
 
 def test_pairs_stop_where_the_room_ends(store: ViewStore, invented: Invented, monkeypatch: pytest.MonkeyPatch) -> None:
     written = set()
-    for n_bytes in (0, 4_000, 12_000, 20_000):
+    for n_bytes in (0, 4_000, 16_000, 22_000, 30_000):
         monkeypatch.setattr(report, "_MOST_BYTES", n_bytes)
         data = report_data(store)
         check_data(data)

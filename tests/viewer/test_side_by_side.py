@@ -41,7 +41,7 @@ def columns(output: str) -> tuple[str, str]:
 def test_two_columns_with_what_differs_marked() -> None:
     output = shown(whole(A, B))
     lines = output.splitlines()
-    assert lines[0] == "passage 1  near 0.81, 2 sentences"
+    assert lines[0] == "passage 1  near 0.81, 2 sentences; 1 number, 1 added, 1 removed"
     assert lines[1].split("│") == ["a.txt [0:104]".ljust(39), f" b.txt [7:{7 + len(B)}]"]
     assert columns(output) == (
         "[-Four-] ferries lay in port on Monday because of the storm. Nobody was hurt, said the operator [-of the line.-]",

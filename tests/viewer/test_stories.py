@@ -30,8 +30,8 @@ def placed_of(places: list[Place]) -> Placed:
     return Placed(*columns, np.array([place[3] for place in places], np.bool_))
 
 
-def expected(places: list[Place], outlet: list[int], time: list[int | None]) -> dict[int, dict[str, Any]]:
-    """Return the stories by their longest family."""
+def expected(places: list[Place], outlet: list[int], time: list[int | None], n_groups: int) -> dict[int, dict[str, Any]]:
+    """Return the stories by their longest family; with groups, only the first of the outlets are such."""
     by_family: dict[int, list[Place]] = defaultdict(list)
     for place in places:
         by_family[place[0]].append(place)
@@ -59,7 +59,8 @@ def expected(places: list[Place], outlet: list[int], time: list[int | None]) -> 
             "fold": BOILERPLATE if own[0][3] else STORY if len(outlets) > 1 else INSIDE,
             "n_chars": sum(longest[family] for family in members),
             "n_documents": len(documents),
-            "n_outlets": len(outlets),
+            "n_outlets": len({name for name in outlets if not n_groups or name < n_groups}),
+            "n_ends": len(outlets),
             "first_outlet": start if later else -1,
             "follower": later[0][1] if later else -1,
             "seconds": later[0][0] if later else -1,
@@ -73,8 +74,9 @@ def test_stories_are_those_of_the_twin(chosen: dict[int, Any], of: list[int], wh
     places = [(family, *place, is_repeat) for family, (own, is_repeat) in chosen.items() for place in own]
     outlets = outlets_of(np.array(of, np.int64))
     moments = np.array([NO_TIME if moment is None else moment * SECOND for moment in when], np.int64)
-    stories, flows = tell(placed_of(places), outlets, moments)
-    told = expected(places, outlets.tolist(), when)
+    n_groups = max(*of, -1) + 1
+    stories, flows = tell(placed_of(places), outlets, moments, n_groups)
+    told = expected(places, outlets.tolist(), when, n_groups)
     names = [name for name in Stories.__dataclass_fields__ if name != "family"]
     rows = zip(*(getattr(stories, name).tolist() for name in names), strict=True)
     assert {
@@ -94,6 +96,11 @@ def test_stories_are_those_of_the_twin(chosen: dict[int, Any], of: list[int], wh
     assert set(flows.family.tolist()) == {
         f for f, story in told.items() if story["fold"] == STORY and story["first_outlet"] >= 0
     }
+    # Between groups, documents without one are all the same end.
+    between = flows.between_groups(n_groups)
+    sources, targets = (np.minimum(ends, n_groups).tolist() for ends in (flows.source, flows.target))
+    kept = [(source, target) for source, target in zip(sources, targets, strict=True) if source != target]
+    assert list(zip(between.source.tolist(), between.target.tolist(), strict=True)) == kept
 
 
 def _same(places: list[Place], family: int, head: int, outlet: list[int], time: list[int | None]) -> bool:
@@ -120,6 +127,20 @@ def test_a_footer_is_told_after_a_reprint() -> None:
     outlets = np.array([0] * 10 + [1] * 10, np.int64)
     stories, _ = tell(placed_of([*footer, *reprint]), outlets, np.full(20, NO_TIME))
     assert stories.family[stories.in_order()].tolist() == [2, 1]
+
+
+def test_news_in_many_papers_is_a_story_and_a_footer_is_not() -> None:
+    """A text in 30 of 90 documents: once in each of 30 outlets, or in all of three; and a short one."""
+    papers = np.arange(90, dtype=np.int64) % 30
+    news = [(1, document, 900, False) for document in range(30)]
+    footer = [(2, document, 900, False) for document in range(90) if document % 30 < 3] + [
+        (2, document, 900, False) for document in range(90) if 3 <= document % 30 < 7
+    ]
+    slogan = [(3, document, 40, False) for document in range(30, 60)]
+    stories, _ = tell(placed_of([*news, *footer, *slogan]), papers, np.full(90, NO_TIME), 30)
+    assert stories.fold.tolist() == [STORY, BOILERPLATE, BOILERPLATE]
+    stories, _ = tell(placed_of([*news, *footer, *slogan]), np.arange(90), np.full(90, NO_TIME))
+    assert set(stories.fold.tolist()) == {BOILERPLATE}  # without groups, nothing tells news from footers
 
 
 def test_equal_times_give_no_precedence() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ibidem.alignment.differences import word_differences
 from ibidem.viewer import stretches
 from ibidem.viewer.shown_texts import likely_descent, mark_changes, variants_of
-from ibidem.viewer.stretches import EDITED, REWRITTEN, SAME, compared_words, merged_rows, stretches_of
+from ibidem.viewer.stretches import EDITED, MOVED, REWRITTEN, SAME, compared_words, merged_rows, stretches_of
 from tests.texts import changed, render, text, words
 
 
@@ -69,9 +69,13 @@ WORDS = st.lists(st.sampled_from(words(1, 8)), min_size=1, max_size=7)
 def test_sentences_and_edits_cover_both_texts(a: list[list[str]], b: list[list[str]]) -> None:
     text_a, text_b = (" ".join(map(render, sentences)) for sentences in (a, b))
     made = compared_words(text_a, text_b, 100, 200)
-    edits, sentences = made["edits"], made["sentences"]
-    assert bool(edits) == bool(sentences)
-    if not edits:
+    edits, moves, sentences = made["edits"], made["moves"], made["sentences"]
+    assert bool(edits or moves) == bool(sentences)
+    for a_start, a_end, b_start, b_end in moves:
+        assert words_of(text_a[a_start - 100 : a_end - 100]) == words_of(text_b[b_start - 200 : b_end - 200])
+        for side, (start, end) in ((0, (a_start, a_end)), (2, (b_start, b_end))):
+            assert all(edit[side + 1] <= start or end <= edit[side] for edit in edits)  # what was moved is no edit
+    if not edits and not moves:
         assert words_of(text_a) == words_of(text_b)
         return
     for side, origin, whole in ((0, 100, text_a), (2, 200, text_b)):
@@ -82,18 +86,24 @@ def test_sentences_and_edits_cover_both_texts(a: list[list[str]], b: list[list[s
         assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
     for a_start, a_end, b_start, b_end, look in sentences:
         inside = [e for e in edits if a_start <= e[0] and e[1] <= a_end and b_start <= e[2] and e[3] <= b_end]
+        moved = [
+            [m[at : at + 2] for m in moves if m[at] < end and start < m[at + 1]]
+            for at, start, end in ((0, a_start, a_end), (2, b_start, b_end))
+        ]
         mine, other = (text_a[a_start - 100 : a_end - 100], text_b[b_start - 200 : b_end - 200])
         if look == SAME:
             assert not inside
+            assert moved == [[], []]
             assert words_of(mine) == words_of(other)
         else:
-            assert inside
+            assert inside or any(moved)
+            assert (look == MOVED) <= (not inside)
         equal = [d for d in word_differences(mine, other) if d.operation == "equal"] if mine.strip() and other.strip() else []
         if look == REWRITTEN:
             kept_a = (
                 mine
                 if not inside
-                else "".join(c for k, c in enumerate(mine, a_start) if not any(e[0] <= k < e[1] for e in inside))
+                else "".join(c for k, c in enumerate(mine, a_start) if not any(e[0] <= k < e[1] for e in (*inside, *moved[0])))
             )
             assert not kept_a.strip()
         elif look == EDITED:
@@ -103,6 +113,17 @@ def test_sentences_and_edits_cover_both_texts(a: list[list[str]], b: list[list[s
         if not any(s[0] <= edit[0] and edit[1] <= s[1] and s[2] <= edit[2] and edit[3] <= s[3] for s in sentences)
     )  # fmt: skip
     assert looks == 0  # no edit is outside its sentence
+
+
+def test_a_paragraph_that_was_moved_is_neither_removed_nor_added() -> None:
+    """As in a press release whose first paragraph a newspaper printed last, after one of its own."""
+    first, dates, own = text(1, 2, 3), text(10, 11, 12, 13), text(30, 31)
+    a, b = f"{first}\n\n{dates}", f"{dates}\n\n{own}\n\n{first}"
+    made = compared_words(a, b, 0, 0)
+    ((a_start, a_end, b_start, b_end),) = made["moves"]
+    assert a[a_start:a_end] == b[b_start:b_end] == first
+    assert [(a[e[0] : e[1]], b[e[2] : e[3]]) for e in made["edits"]] == [("", text(30)), ("", text(31))]
+    assert [sentence[4] for sentence in made["sentences"]] == [MOVED, SAME, REWRITTEN, REWRITTEN, MOVED]
 
 
 def test_a_sentence_is_same_edited_or_rewritten() -> None:

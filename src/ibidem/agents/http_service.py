@@ -28,7 +28,7 @@ class _WithToken:
             given = Headers(scope=scope).get("authorization", "").encode("utf-8", "replace")
             if not hmac.compare_digest(given, self._wanted):
                 headers = {"WWW-Authenticate": "Bearer"}
-                answer = JSONResponse({"error": "a bearer token is needed"}, 401, headers)
+                answer = JSONResponse({"error": "a token is needed"}, 401, headers)
                 await answer(scope, receive, send)
                 return
         await self._app(scope, receive, send)

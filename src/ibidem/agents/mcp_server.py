@@ -16,7 +16,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from ibidem.agents.quotations import check_quotation
 from ibidem.agents.tool_answers import (
     AddAnswer,
     CheckAnswer,
@@ -112,8 +111,7 @@ def mcp_server(index: Index, limits: Limits, may_add: bool) -> MCPServer[None]:
         source: Annotated[str | None, Field(description="Id of the document it is attributed to.")] = None,
     ) -> QuotationAnswer:
         """Say whether a quotation is in the index word for word, altered, in another document, or not at all."""
-        checked = await run(partial(check_quotation, index, quotation, source), quotation)
-        return quotation_answer(checked, quotation)
+        return quotation_answer(await run(lambda: index.verify(quotation, source=source), quotation))
 
     async def compare_texts(a: Text, b: Text) -> PassagesAnswer:
         """Align two texts word by word: which passages they share, and which words differ in them."""
@@ -143,7 +141,7 @@ def warm_up(index: Index) -> None:
     for work in (partial(_find, index, text, True, Limits()), partial(_compare, text, text, Limits())):
         work()
     if index.config.index.texts:
-        check_quotation(index, text)
+        index.verify(text)
 
 
 def _asked(text: str) -> Document:

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ibidem.agents.quotations import CheckedQuotation, Status
-from ibidem.alignment.differences import word_differences
+from ibidem.alignment.difference_kinds import typed_differences
+from ibidem.index.quotations import Status, VerifiedQuotation
 from ibidem.model import Difference, Passage
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -35,6 +35,7 @@ class Change(BaseModel):
     """A difference in words: what one text has, and what the other has instead."""
 
     operation: Literal["replace", "delete", "insert"]
+    kind: Annotated[str, Field(description="number, date, name, negation, unit, spelling, order, added, removed or reworded.")]
     a: str
     b: str
 
@@ -107,12 +108,12 @@ def record_of(passage: Passage) -> dict[str, Any]:
 _PLACE = ("start", "end", "text")
 
 
-def quotation_answer(checked: CheckedQuotation, quotation: str) -> QuotationAnswer:
-    """Return a checked quotation as an answer."""
+def quotation_answer(checked: VerifiedQuotation) -> QuotationAnswer:
+    """Return a verified quotation as an answer."""
     return QuotationAnswer(
         status=checked.status, similarity=checked.similarity, id=checked.id, start=checked.start, end=checked.end,
         source_text=checked.text, before=checked.before, after=checked.after,
-        changes=_changes(list(checked.differences), quotation, checked.text or ""),
+        changes=_changes(list(checked.differences), checked.quotation, checked.text or ""),
     )  # fmt: skip
 
 
@@ -120,14 +121,19 @@ def _shared(passage: dict[str, Any]) -> SharedPassage:
     names = ("a_start", "a_end", "b_id", "b_start", "b_end", "kind", "similarity")
     mine, other = passage["a_text"] or "", passage["b_text"]
     is_short = len(mine) <= _MOST_SHOWN_CHARS and other is not None and len(other) <= _MOST_SHOWN_CHARS
-    changes = _changes(word_differences(mine, other), mine, other) if is_short and passage["kind"] != "exact" else []
+    changes = _changes(typed_differences(mine, other), mine, other) if is_short and passage["kind"] != "exact" else []
     places: dict[str, Any] = {name: passage[name] for name in names}
     return SharedPassage(**places, a_text=_cut(mine), b_text=None if other is None else _cut(other), changes=changes)
 
 
 def _changes(differences: list[Difference], a: str, b: str) -> list[Change]:
     return [
-        Change(operation=d.operation, a=a[d.a_start : d.a_end].strip(), b=b[d.b_start : d.b_end].strip())  # type: ignore[arg-type]
+        Change(
+            operation=d.operation,  # type: ignore[arg-type]
+            kind=d.kind or "reworded",
+            a=a[d.a_start : d.a_end].strip(),
+            b=b[d.b_start : d.b_end].strip(),
+        )
         for d in differences
         if d.operation != "equal"
     ]

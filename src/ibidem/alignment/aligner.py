@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from ibidem.alignment.kernels.evidence import (
     NOT_THERE,
     STEPS_PER_UNIT,
 )
-from ibidem.alignment.kernels.room import Limits, make_room
+from ibidem.alignment.kernels.room import Limits, NumberTable, make_room
 from ibidem.config import AlignmentConfig
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 
@@ -46,8 +47,12 @@ MODELS: tuple[tuple[float, float], ...] = (
     (0.1, 0.4),
     (0.05, 0.25),
 )
+NOISY_MODEL = (0.4, 0.01)  # most words are misread; the others are in place
+NOISY_WEIGHT = 0.5  # of its evidence: under this model, missing words say least against a copy
+MOST_FALL, NOISY_FALL = 40.0, 8.0  # of the evidence within a passage
 SUMMARY_MODEL = (0.2, 0.5)  # a summary takes words, but seldom their order
 MOST_EVIDENCE = 8.0  # of one word
+N_MODELS = len(MODELS) + 1
 
 _N_TASKS = 64
 _N_LOGARITHMS = 256  # kept in a table
@@ -65,6 +70,18 @@ class Words:
     bounds: NDArray[np.uint8]
     document_first: NDArray[np.int64]
     sentence_first: NDArray[np.int64]
+
+    @cached_property
+    def in_document(self) -> NDArray[np.uint16]:
+        """How often each word is in its document."""
+        n_most = int(np.diff(self.document_first).max(initial=0))
+        n_slots = 1 << max(4, (2 * n_most + 1).bit_length())
+        table = NumberTable(np.zeros(n_slots, np.uint64), np.zeros(n_slots, np.int64), np.zeros(n_slots, np.int32))
+        counts = np.empty(len(self.stem), np.uint16)
+        kernels.count_in_documents(
+            self.stem, self.document_first, table, np.empty(n_most, np.int32), np.empty(n_most, np.int32), counts
+        )
+        return counts
 
 
 @dataclass(frozen=True)
@@ -119,9 +136,13 @@ def align_spans(
         min_summary_evidence=SUMMARY_EVIDENCE,
         min_extension_evidence=EXTENSION_EVIDENCE,
         beside_verbatim=BESIDE_VERBATIM,
-        n_models=len(MODELS),
+        n_models=N_MODELS,
+        most_falls=most_falls(),
         weights=all_weights(),
     )
+    # Nothing is aligned with a document without words, so it does not matter which one is taken for it.
+    documents = np.searchsorted(words.document_first[1:-1], spans[:, [0, 2]], side="right")
+    n_in_documents = np.diff(words.document_first)[documents].reshape(-1)
     n_words = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
     flat = np.ascontiguousarray(spans, np.int64).reshape(-1)
 
@@ -135,7 +156,9 @@ def align_spans(
         while pair < task[1]:
             table = np.empty(kernels.OUTCOME * most, np.int64)
             before = pair
-            pair, n = kernels.align_pairs(words.stem, words.bounds, flat, pair, task[1], room, limits, table)
+            pair, n = kernels.align_pairs(
+                words.stem, words.bounds, words.in_document, flat, n_in_documents, pair, task[1], room, limits, table
+            )
             tables.append(table[: kernels.OUTCOME * n].reshape(-1, kernels.OUTCOME))
             most *= 2 if pair == before else 1
         return np.concatenate(tables)
@@ -170,9 +193,14 @@ def word_weights(models: tuple[tuple[float, float], ...] = MODELS) -> NDArray[np
 
 
 def all_weights() -> NDArray[np.float64]:
-    """Return the weights of the models, of summaries, and the most that any of the models gives, flat."""
-    weights = word_weights()
-    return np.concatenate([weights, word_weights((SUMMARY_MODEL,)), weights.reshape(len(MODELS), N_GRADES).max(axis=0)])
+    """Return the weights of the models, that for noise last; of summaries; and the most that any of the models gives, flat."""
+    weights = np.concatenate([word_weights(), NOISY_WEIGHT * word_weights((NOISY_MODEL,))])
+    return np.concatenate([weights, word_weights((SUMMARY_MODEL,)), weights.reshape(N_MODELS, N_GRADES).max(axis=0)])
+
+
+def most_falls() -> NDArray[np.float64]:
+    """Return by how much the evidence within a passage may fall, per model."""
+    return np.array([MOST_FALL] * len(MODELS) + [NOISY_FALL])
 
 
 def logarithms() -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from ibidem.sentences.code_points import load_code_points
 from ibidem.sentences.kernels.stems import SENTENCE_BOUND, locate_words
 
 Numbers = NDArray[np.int64]
+_SPACED = np.uint32(0xFFFFFFFE)  # the last bit says whether the script of a word has no spaces
 MOST_WORDS = 1 << 31  # plus at most as many characters of unspaced scripts: places have 32 bits
 
 
@@ -94,6 +96,9 @@ def words_of(collection: Collection, run_tasks: RunTasks, hash_seed: int | None 
     sentence_first[n_sentences] = n_words
     # Where a sentence without words follows, the next one begins with them all.
     bounds[sentence_first] = SENTENCE_BOUND
+    for sentence in np.flatnonzero(collection.is_ignored).tolist():  # their words are unlike all others
+        begin, end = int(sentence_first[sentence]), int(sentence_first[sentence + 1])
+        stems[begin:end] = np.frombuffer(secrets.token_bytes(4 * (end - begin)), np.uint32) & _SPACED
     return Words(stems[:n_words], bounds[: n_words + 1], document_first, sentence_first)
 
 

@@ -14,6 +14,7 @@ from ibidem.alignment.aligner import covering_last
 from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered, word_spans
 from ibidem.alignment.places import AlignedPassages, locate, whole_documents, words_of
 from ibidem.alignment.quotations import find_quotations
+from ibidem.alignment.windows import align_windows, documents_of, pair_numbers
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
@@ -24,9 +25,7 @@ from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL
 from ibidem.signatures import collapse_sentences
 
 LEAST_EXTENSION_WORDS = 4
-MARGIN_WORDS = 640
 _SLACK_WORDS = 2
-_DOCUMENT_BITS = 32
 Numbers = NDArray[np.int64]
 
 
@@ -54,12 +53,6 @@ class AlignedPlaces(NamedTuple):
     stays: NDArray[np.bool_]
     aligned: Aligned
     n_places: int
-
-
-def pair_numbers(documents: Numbers) -> Numbers:
-    """Return a number for each pair of documents."""
-    pairs: Numbers = documents[:, 0] << _DOCUMENT_BITS | documents[:, 1]
-    return pairs
 
 
 def align_passages(
@@ -100,8 +93,8 @@ def align_places(
     Pairs of documents do not influence one another.
     """
     rectangles, quotations = (spans[~_covered(spans, found, words)] for spans in (rectangles, quotations))
-    around = merged(_with_margin(rectangles, words), words)
-    return _aligned_in(around, quotations, len(rectangles), words, found, config, run_tasks)
+    aligned = align_windows(rectangles, words, config, run_tasks)
+    return _chosen(aligned, quotations, len(rectangles), words, found)
 
 
 def align_documents(
@@ -113,15 +106,14 @@ def align_documents(
     """
     words = words_of(collection, run_tasks)
     found, nothing = _found(passages, rows, words), np.empty((0, 4), np.int64)
-    outcome = _aligned_in(whole_documents(words, pairs), nothing, len(pairs), words, found, config, run_tasks)
+    gap = passage_limits(config).max_gap_sentences
+    aligned = align_spans(words, whole_documents(words, pairs), config.alignment, gap, run_tasks)
+    outcome = _chosen(aligned, nothing, len(pairs), words, found)
     return _remaining(passages, outcome), locate(outcome.aligned, words, collection)
 
 
-def _aligned_in(
-    spans: Numbers, quotations: Numbers, n_places: int, words: Words, found: FoundSpans, config: Config, run_tasks: RunTasks
-) -> AlignedPlaces:
-    """Align pairs of spans, and choose between what is aligned, what is quoted and what was found."""
-    aligned = align_spans(words, spans, config.alignment, passage_limits(config).max_gap_sentences, run_tasks)
+def _chosen(aligned: Aligned, quotations: Numbers, n_places: int, words: Words, found: FoundSpans) -> AlignedPlaces:
+    """Choose between what is aligned, what is quoted and what was found."""
     aligned = _with_quotations(aligned, quotations)
     n_aligned = len(aligned)
     aligned = _with_extended(aligned, found)
@@ -177,47 +169,6 @@ def _found(passages: list[PassageRows], rows: Rows, words: Words) -> FoundSpans:
     added = extend_spans(spans, documents, words)
     similarity = np.concatenate([np.empty(0), *(part.similarity for part in passages)])
     return FoundSpans(spans, added, documents, table[:, FLAGS] & EQUAL == 0, similarity)
-
-
-def documents_of(spans: Numbers, document_first: Numbers) -> Numbers:
-    """Return the documents of spans of words, a and b."""
-    documents: Numbers = np.searchsorted(document_first, spans[:, [0, 2]], side="right") - 1
-    return documents
-
-
-def _with_margin(spans: Numbers, words: Words) -> Numbers:
-    """Return spans extended by a margin within their documents."""
-    documents = documents_of(spans, words.document_first)
-    wider: Numbers = spans + np.array([-MARGIN_WORDS, MARGIN_WORDS] * 2)
-    for side in range(2):
-        first, end = words.document_first[documents[:, side]], words.document_first[documents[:, side] + 1]
-        wider[:, 2 * side] = np.maximum(wider[:, 2 * side], first)
-        wider[:, 2 * side + 1] = np.minimum(wider[:, 2 * side + 1], end)
-    return wider
-
-
-def merged(spans: Numbers, words: Words) -> Numbers:
-    """Return spans; those of a pair of documents are joined unless a gap on one side separates them.
-
-    They are cut at gaps on one side and the other in turn until nothing more is cut, as seeds are. What is around one place
-    then explains the words of another, and no word is aligned twice.
-    """
-    if len(spans) == 0:
-        return spans
-    group = np.unique(pair_numbers(documents_of(spans, words.document_first)), return_inverse=True)[1].astype(np.int64)
-    n_before = 0
-    while n_before < (n_groups := int(group.max()) + 1):
-        n_before = n_groups
-        for start, end in ((0, 1), (2, 3)):
-            order = np.lexsort((spans[:, start], group))
-            spans, group = spans[order], group[order]
-            reached = np.maximum.accumulate(group << _DOCUMENT_BITS | spans[:, end])
-            is_first = np.ones(len(spans), np.bool_)
-            is_first[1:] = (group << _DOCUMENT_BITS | spans[:, start])[1:] > reached[:-1]
-            group = np.cumsum(is_first) - 1
-    first = np.flatnonzero(np.diff(group, prepend=-1))
-    low, high = np.minimum.reduceat(spans, first), np.maximum.reduceat(spans, first)
-    return np.where(np.arange(4) % 2 == 0, low, high)
 
 
 def _covered(rectangles: Numbers, found: FoundSpans, words: Words) -> NDArray[np.bool_]:

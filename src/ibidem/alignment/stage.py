@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
+from ibidem.alignment.chosen_passages import choose, texts_of_passages
 from ibidem.alignment.exchange.aligned_pairs import align_pairs, choose_pairs, fetch_words
 from ibidem.alignment.exchange.aligned_passages import put_in
+from ibidem.alignment.exchange.chosen_passages import choose_in_partitions
 from ibidem.alignment.exchange.located import locate_sides
 from ibidem.alignment.exchange.marks import meet, send_marks
 from ibidem.alignment.exchange.words import find_closed, find_common
@@ -36,6 +40,15 @@ def refine(
     )
     whole.aligned = aligned_table(aligned, collection, passage_limits(config).min_sentences)
     whole.covering = pair_by_pair(whole.passages, aligned, rows)
+
+
+def choose_passages(flow: AnyFlow, sentences: Parts[Collection], passages: Parts[pa.Table], config: Config) -> Parts[pa.Table]:
+    """Return the passages that differ in nothing but what is wanted, with the kinds of their differences."""
+    if isinstance(flow, InMemory):
+        table = passages.take()
+        return Parts(choose(table, texts_of_passages(table, sentences.look()), config))
+    texts = sentences.table("texts")
+    return Parts(tables={"passages": choose_in_partitions(flow, passages.take_table("passages"), texts, config)})
 
 
 def _exchange(

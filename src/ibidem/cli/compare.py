@@ -13,7 +13,7 @@ from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import (
     ChoiceType,
-    check_local_folder,
+    check_address,
     given_settings,
     inputs_argument,
     output_option,
@@ -50,7 +50,7 @@ from ibidem.config.settings import INPUT, OUTPUT
 @setting_options(
     "documents", "sentences", "alignment", "engine", "output",
     without=(
-        "html", "group_field", "align", "format", "engine", "memory", "max_disk", "tmp_dir", "partitions", "resume",
+        "html", "group_field", "ignore", "align", "format", "engine", "memory", "max_disk", "tmp_dir", "partitions", "resume",
         *DOCUMENT_FACTS,
     ),
     also=("max_gap_sentences",),
@@ -103,7 +103,7 @@ def _check_usage(
             raise click.UsageError("--html compares two texts, A and B; leave out --pairs")
         if full or form == "text":
             raise click.UsageError(f"{'--full' if full else '--format text'} compares two texts, A and B; leave out --pairs")
-        check_local_folder(output)
+        check_address(output)
         return
     if output is not None:
         raise click.UsageError("-o OUT needs --pairs PAIRS, a list of pairs; to write a page on two texts, use --html FILE")

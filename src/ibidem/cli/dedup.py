@@ -22,7 +22,8 @@ from ibidem.cli.options import (
     verb_options,
 )
 from ibidem.cli.spark import run_on_spark
-from ibidem.config.settings import OUTPUT, CleaningConfig
+from ibidem.config.cleaning_settings import CleaningConfig
+from ibidem.config.settings import DIFFERENCE_SETTINGS, OUTPUT
 from ibidem.execution.disk_limit import disk_budget
 
 
@@ -41,8 +42,8 @@ from ibidem.execution.disk_limit import disk_budget
     "documents", "sentences", "signatures", "matches", "passages", "alignment", "resemblance", "clusters", "cleaning",
     "engine", "output",
     without=(
-        "max_gap_sentences", "max_places", "skip_same_group", "families", "summaries", "sentence_pairs", "postings",
-        "keep_text", "format", "by_group",
+        "max_gap_sentences", "extend_ends", "max_places", "skip_same_group", "families", "runs", "summaries",
+        "sentence_pairs", "postings", "keep_text", "format", "by_group", *DIFFERENCE_SETTINGS,
     ),
 )  # fmt: skip
 @verb_options

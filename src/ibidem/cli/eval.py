@@ -69,7 +69,7 @@ _OF_PAIRS = ("passages", "sentences", "sentence-pairs", "pairs")
     group=CRITERIA,
     help="Resample N times for 95 % intervals. Pairs of documents are resampled; for clusters and verdicts, documents.",
 )
-@setting_options("documents", "sentences", without=("time_field", "group_field", "hash_seed", *DOCUMENT_FACTS))
+@setting_options("documents", "sentences", without=("ignore", "time_field", "group_field", "hash_seed", *DOCUMENT_FACTS))
 @option(
     "--json", "as_json", is_flag=True, group=OUTPUT, help="Print JSON. It has all counts and, for passages, micro-averages."
 )

@@ -39,7 +39,7 @@ _NETWORKS = ("documents", "groups", "passages")
     help="Table for csv and html-table: pairs, passages, families, places or documents.",
 )  # fmt: skip
 @option(
-    "--network", metavar="NAME", type=ChoiceType(_NETWORKS), default="documents", shown_default="documents", group=OUTPUT,
+    "--network", metavar="NAME", type=ChoiceType(_NETWORKS), shown_default="documents", group=OUTPUT,
     help="What gexf and graphml connect: documents, groups or passages.",
 )  # fmt: skip
 @option(
@@ -57,7 +57,7 @@ def export(
     to: str,
     output: Path | None,
     table: str | None,
-    network: str,
+    network: str | None,
     base: str,
     documents: tuple[str, ...],
     overwrite: bool,
@@ -89,7 +89,7 @@ def export(
     read_run(folder)
     options = ExportOptions(table, network, base)
     output = output or default_path(folder, to, options)
-    check_export(output, to, overwrite)  # before the work, not after it
+    check_export(output, to, overwrite, options)  # before the work, not after it
     with open_display(progress, quiet) as display, ExitStack() as stack:
         with display.stage("views"):
             store = stack.enter_context(views_at_hand(folder, documents))

@@ -33,7 +33,7 @@ from ibidem.config.settings import OUTPUT
 def find(
     inputs: tuple[str, ...],
     references: tuple[str, ...],
-    output: Path,
+    output: Path | str,
     report: bool,
     config_file: str | None,
     progress: str,
@@ -66,10 +66,12 @@ def find(
         kernels_compiled("find", config, [*inputs, *references], quiet, aside=True),
         open_result(find_in, inputs, references, config, progress, quiet, output) as (result, display),
     ):
+        page: Path | str | None = None
         if report:
+            page = f"{output.rstrip('/')}/report.html" if isinstance(output, str) else output / "report.html"
+            title = output.rstrip("/").rpartition("/")[2] if isinstance(output, str) else output.resolve().name
             with display.stage("report"):
-                result.to_html(output / "report.html", title=output.resolve().name)
-        page = output / "report.html" if report else None
+                result.to_html(page, title=title)
         summary = summarise(result, output, report=page, width=screen_width(sys.stderr))
     if not quiet:
         click.echo(summary, err=True)

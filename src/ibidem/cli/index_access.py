@@ -20,6 +20,7 @@ from ibidem.index.answers import QueryResult
 from ibidem.index.index import Index
 from ibidem.index.search import radius_note
 from ibidem.model import Skipped
+from ibidem.results.remote_folder import results_sent_to
 from ibidem.results.summary import skipped_lines, unknown_files_lines
 from ibidem.results.table_files import describe_run, write_result
 
@@ -75,7 +76,7 @@ def tell_of_radius(index: Index, quiet: bool) -> None:
         _tell_notes([radius_note(longest, settings.max_false_positive)], quiet)
 
 
-def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], display: Progress) -> None:
+def write_answers(output: Path | str, result: QueryResult, inputs: Sequence[str], display: Progress) -> None:
     """Write the tables of answers to a folder."""
     tables = {"hits": result.hits, "passages": result.passages}
     if result.config.output.keep_text:
@@ -85,7 +86,8 @@ def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], disp
         "hits": len(result), "passages": result.passages.num_rows, "skipped": len(result.skipped),
     }  # fmt: skip
     run = describe_run(result.config, describe_inputs(list(inputs)), counts, display.timings)
-    write_result(output, tables, result.skipped, run, result.config.output.format)
+    with results_sent_to(output) as place:
+        write_result(place, tables, result.skipped, run, result.config.output.format)
 
 
 def tell_of_skipped(skipped: Sequence[Skipped], quiet: bool, listed_in: str | None = None) -> None:

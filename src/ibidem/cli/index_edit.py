@@ -46,7 +46,7 @@ _IDS_SHOWN = 10
 )  # fmt: skip
 @signature_option
 @memory_option
-@setting_options("documents", also=(*FIRST_SETTINGS, "search_engine", "as_paper", "paper", "workers", "strict"))
+@setting_options("documents", also=(*FIRST_SETTINGS, "ignore", "search_engine", "as_paper", "paper", "workers", "strict"))
 @run_options
 def add(
     folder: Path,
@@ -75,13 +75,15 @@ def add(
         from ibidem.cli.index_access import open_index, tell_of_compiling
         from ibidem.cli.index_answers import same_texts_lines
         from ibidem.cli.screen import say
+        from ibidem.config import Config
         from ibidem.formats import input_size
-        from ibidem.formats.inputs import given_names
+        from ibidem.formats.inputs import check_query, given_names
         from ibidem.index.elements import needs_counts
         from ibidem.index.vocabulary import ENOUGH_DOCUMENTS
         from ibidem.results.summary import many, skipped_lines, unknown_files_lines
         from ibidem.results.table_files import write_skipped
 
+    check_query(list(inputs), Config.of(**settings).documents)
     n_bytes = input_size(list(inputs))  # before an index is made for files that are not there
     tell_of_compiling("index add", quiet)
     begin = time.perf_counter()

@@ -13,6 +13,7 @@ from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import (
     NO_SEARCH_SETTINGS,
     ChoiceType,
+    check_address,
     given_settings,
     index_argument,
     inputs_argument,
@@ -23,7 +24,7 @@ from ibidem.cli.options import (
     source_words_option,
 )
 from ibidem.config import FORMATS, Config
-from ibidem.config.settings import OUTPUT
+from ibidem.config.settings import DIFFERENCE_SETTINGS, OUTPUT
 
 
 @click.command(
@@ -45,14 +46,16 @@ from ibidem.config.settings import OUTPUT
 @max_places_option
 @setting_options(
     "documents", "passages", "alignment", "index",
-    without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document", "families", "summaries"),
-    also=("as_paper", "workers", "overwrite", "strict"),
+    without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document", "runs", "min_run_words", "families", "summaries",
+        *DIFFERENCE_SETTINGS,
+    ),
+    also=("ignore", "as_paper", "workers", "overwrite", "strict"),
 )  # fmt: skip
 @run_options
 def query(
     folder: Path,
     inputs: tuple[str, ...],
-    output: Path | None,
+    output: Path | str | None,
     form: str | None,
     config_file: str | None,
     progress: str,
@@ -68,6 +71,7 @@ def query(
     they are a ranked run as TREC's tools read it: documents of the index, by how many characters of the query they contain.
     """
     settings = given_settings(config_file, flags)
+    check_address(output)
     if output is not None and form in ("text", "trec"):
         raise click.UsageError(f"--format {form} cannot be combined with -o")
     if form is not None and output is None and form not in ("text", "trec", "jsonl"):
@@ -125,8 +129,8 @@ def query(
 @source_words_option
 @max_places_option
 @setting_options(
-    "documents", "alignment", "index", without=(*NO_SEARCH_SETTINGS, "summaries"),
-    also=("as_paper", "paper", "workers", "strict"),
+    "documents", "alignment", "index", without=(*NO_SEARCH_SETTINGS, "summaries", *DIFFERENCE_SETTINGS),
+    also=("ignore", "as_paper", "paper", "workers", "strict"),
 )  # fmt: skip
 @run_options
 def check(

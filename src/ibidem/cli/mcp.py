@@ -13,7 +13,7 @@ import click
 
 from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_extra, loading_libraries
-from ibidem.cli.options import index_argument, quiet_option
+from ibidem.cli.options import index_argument, listening_options, quiet_option
 from ibidem.cli.serve import check_token, hide_argument
 from ibidem.cli.signals import SIGNALS, leave_alone
 from ibidem.errors import UsageError
@@ -29,18 +29,7 @@ from ibidem.errors import UsageError
 @index_argument
 @option("--allow-add", is_flag=True, help="Let agents add documents.")
 @option("--http", "use_http", is_flag=True, help="Serve over HTTP, at /mcp, instead of standard input and output.")
-@option(
-    "--host", metavar="ADDRESS", default="127.0.0.1", shown_default="127.0.0.1",
-    help="Address to listen on. Addresses that other machines can reach need --token.",
-)  # fmt: skip
-@option(
-    "--port", metavar="N", type=click.IntRange(0, 65535), default=8766, shown_default="8766",
-    help="Port to listen on; 0: any free one.",
-)  # fmt: skip
-@option(
-    "--token", metavar="WORD", envvar="IBIDEM_TOKEN",
-    help="Answer only requests with this bearer token. It can also come from the variable IBIDEM_TOKEN.",
-)  # fmt: skip
+@listening_options(8766)
 @option(
     "--max-chars", metavar="N", type=click.IntRange(1, 100_000_000), default=200_000, shown_default="200000",
     help="Longest text that a tool takes, in characters.",

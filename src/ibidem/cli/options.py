@@ -13,6 +13,7 @@ import click
 
 from ibidem.cli.commands import Decorator, argument, files, option
 from ibidem.config import SIGNATURES, Config, WordSource, setting_fields, setting_type, settings_from_toml
+from ibidem.config.addresses import is_remote, shown_address
 from ibidem.config.checks import not_among
 from ibidem.config.papers import check_paper
 from ibidem.config.settings import AUTO, CRITERIA, INPUT, OUTPUT, RUNNING
@@ -108,6 +109,8 @@ def _option(setting: dataclasses.Field[Any]) -> Decorator:
     if kind is bool:
         names = f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}"
         return option(names, shown_default="on" if default else "", **attributes)
+    if setting.name == "ignore":
+        attributes |= {"multiple": True, "callback": _joined}
     if about["takes_auto"]:
         attributes["type"] = CountType()
     types = {Fraction: NumberType(), int: int, float: float, str: str, WordSource: str}
@@ -120,6 +123,10 @@ def _option(setting: dataclasses.Field[Any]) -> Decorator:
         shell_complete=files if about["value"] in ("DIR", "FILE") else None,
         **{"type": ChoiceType(about["choices"]) if about["choices"] else types[kind], **attributes},
     )
+
+
+def _joined(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str | None:
+    return ",".join(values) or None
 
 
 def inputs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -166,16 +173,18 @@ class FolderType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 def is_on_spark(config: Config, output: Any) -> bool:
-    """Return whether a run is on Spark; if it is not, a folder of another file system is refused."""
+    """Return whether a run is on Spark; if it is not, one that is to be resumed needs a folder of this machine."""
     if config.engine.engine != "spark":
-        check_local_folder(output)
+        check_address(output)
+        if config.engine.resume and isinstance(output, str):
+            raise click.UsageError(f"--resume needs a local folder, but {shown_address(output)} is remote")
     return config.engine.engine == "spark"
 
 
-def check_local_folder(folder: Any) -> None:
-    """Raise for a folder of another file system: only Spark writes there."""
-    if isinstance(folder, str):
-        raise click.UsageError(f"-o {folder} is on another file system, where only --engine spark can write")
+def check_address(folder: Any) -> None:
+    """Raise for an address of this machine, which only Spark needs."""
+    if isinstance(folder, str) and not is_remote(folder):
+        raise click.UsageError(f"-o {folder}: give the path without file://")
 
 
 def output_option(what: str, required: bool) -> Decorator:
@@ -188,6 +197,23 @@ def output_option(what: str, required: bool) -> Decorator:
 def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --quiet."""
     return option("-q", "--quiet", is_flag=True, help="Print only errors.")(command)
+
+
+def listening_options(port: int) -> Decorator:
+    """Return a decorator that adds --host, --port and --token, with the port that is used without --port."""
+    host = option(
+        "--host", metavar="ADDRESS", default="127.0.0.1", shown_default="127.0.0.1",
+        help="Address to listen on. Any address that other machines can reach needs --token.",
+    )  # fmt: skip
+    numbered = option(
+        "--port", metavar="N", type=click.IntRange(0, 65535), default=port, shown_default=str(port),
+        help="Port to listen on; 0: any free one.",
+    )  # fmt: skip
+    token = option(
+        "--token", metavar="WORD", envvar="IBIDEM_TOKEN",
+        help="Answer only requests with this token. It can also come from the variable IBIDEM_TOKEN.",
+    )  # fmt: skip
+    return lambda command: host(numbered(token(command)))
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -79,6 +79,7 @@ def _find() -> Iterator[dict[str, Any]]:
     for signature in ("words", *(each for each in SIGNATURES if each != "words")):
         yield {"signature": signature}
     yield {"families": True}
+    yield {"runs": True, "min_run_words": 20}
     yield from ({"max_places": 2}, {"same_document": True, "skip_same_group": True}, {"min_sentences": 1, "min_words": 3})
     yield from ({"align": True}, {"align": True, "signature": "exact"}, {"align": True, "summaries": True})
 

@@ -11,19 +11,23 @@ from ibidem.cli.display import open_display
 from ibidem.cli.screen import say
 from ibidem.config import Config
 from ibidem.execution.disk.work_folder import check_leftovers, occupied
-from ibidem.execution.output_folder import check_output
 from ibidem.execution.progress import Progress
 from ibidem.execution.warmup import announcement, later_stages_compiled_aside
 from ibidem.formats import resolve_inputs
+from ibidem.formats.inputs import check_query
+from ibidem.results.remote_folder import check_not_replaced, check_results_folder
 
 
 @contextmanager
-def folder_occupied(output: Path, config: Config) -> Iterator[Config]:
-    """Lock a folder for a run, and yield the settings of a run into it.
+def folder_occupied(output: Path | str, config: Config) -> Iterator[Config]:
+    """Lock a folder for a run, and yield the settings of a run into it. A folder elsewhere cannot be locked.
 
     Raises before any work is done if another run is writing there, or if a killed run has left stages and no setting says what
     to do with them.
     """
+    if isinstance(output, str):
+        yield config
+        return
     with occupied(output) as place:
         config = place.settings(config)
         check_leftovers(place.work, config)
@@ -31,10 +35,10 @@ def folder_occupied(output: Path, config: Config) -> Iterator[Config]:
 
 
 @contextmanager
-def output_occupied(output: Path, config: Config) -> Iterator[Config]:
+def output_occupied(output: Path | str, config: Config) -> Iterator[Config]:
     """Do the same for tables of results; also raise if the folder cannot receive them."""
     with folder_occupied(output, config) as config:
-        check_output(output, config.output.overwrite)
+        check_results_folder(output, config.output.overwrite)
         yield config
 
 
@@ -63,6 +67,10 @@ def open_result(
     **more: Any,
 ) -> Iterator[tuple[Any, Progress]]:
     """Yield what a verb of the API finds, written to `output` if one is given, and the progress that is shown."""
+    if "engine" not in more:  # Spark reads by itself
+        check_query([*inputs, *references], config.documents)
+        if output is not None:
+            check_not_replaced(resolve_inputs([*inputs, *references]), output)
     with (
         open_display(progress, quiet) as display,
         work(list(inputs), against=list(references) or None, config=config, progress=display, **more) as result,

@@ -18,7 +18,7 @@ import click
 
 from ibidem.cli.commands import Verb, argument, files, option
 from ibidem.cli.libraries import loading_extra, loading_libraries
-from ibidem.cli.options import quiet_option
+from ibidem.cli.options import listening_options, quiet_option
 from ibidem.cli.signals import SIGNALS, leave_alone
 from ibidem.config.quantities import memory_bytes
 from ibidem.config.settings import INPUT
@@ -55,18 +55,7 @@ class SizeType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     help="The documents, if they have moved (repeatable).",
 )  # fmt: skip
 @option("--arrivals", metavar="FILE", type=_PATH, group=INPUT, help="Answers of `ibidem watch` to follow.")
-@option(
-    "--host", metavar="ADDRESS", default="127.0.0.1", shown_default="127.0.0.1",
-    help="Address to listen on. Any other than this machine's own needs --token.",
-)  # fmt: skip
-@option(
-    "--port", metavar="N", type=click.IntRange(0, 65535), default=8765, shown_default="8765",
-    help="Port to listen on; 0: any free one.",
-)  # fmt: skip
-@option(
-    "--token", metavar="WORD", envvar="IBIDEM_TOKEN",
-    help="Answer only requests with this token. It can also come from the variable IBIDEM_TOKEN.",
-)  # fmt: skip
+@listening_options(8765)
 @option("--read-only", is_flag=True, help="Store no verdicts and add no documents.")
 @option(
     "--max-upload", metavar="SIZE", type=SizeType(), default="10MB", shown_default="10MB",

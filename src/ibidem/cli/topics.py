@@ -16,8 +16,8 @@ TOPICS = {
     "formats": Topic(
         "What ibidem reads and writes",
         """\
-INPUT is a file, a folder, a pattern such as 'news/*.jsonl', or - for standard input. The extension decides the format;
-without one, the first bytes do.
+INPUT is a file, a folder, a pattern such as 'news/*.jsonl', an address such as s3://bucket/folder (needs ibidem[remote]),
+or - for standard input. The extension decides the format; without one, the first bytes do.
 
 \b
 .txt .md .rst .log
@@ -31,6 +31,8 @@ without one, the first bytes do.
 .json           a list of JSON objects, one per document
 .csv .tsv       one document per row; the first row names the columns
 .parquet        one document per row
+.sqlite .db .duckdb
+                one document per row of --query SQL
 .warc           web archives: one document per page
 
 All of them may be compressed: .gz or .zst. Parquet compresses its own columns.
@@ -102,8 +104,8 @@ off again with --no-align. Every result folder has a run.json with all settings 
         """\
 \b
 0    done, also if nothing was found
-1    `index check --exit-code`: a document is duplicated; or an unexpected
-     error
+1    a check failed: `index check --exit-code` found a duplicated document,
+     or `verify` a quotation that is not verbatim; also unexpected errors
 2    usage: a wrong option, setting or output folder
 3    input: a file cannot be read, or contains no documents; with --strict,
      a record would be skipped

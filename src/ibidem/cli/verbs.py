@@ -30,8 +30,9 @@ JOBS = {
     },
     "Check new documents": {
         "index": "Index documents on disk; look up what new ones share with them.",
+        "verify": "Check whether quotations appear in an index, word for word.",
         "watch": "Check documents as they arrive, and add them to an index.",
-        "mcp": "Offer an index to agents, as tools of the Model Context Protocol.",
+        "mcp": "Offer an index to agents (Model Context Protocol).",
     },
     "Read results": {
         "report": "Write results as a single HTML page.",
@@ -129,7 +130,7 @@ def run(signals: ExitStack) -> None:
             sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except IbidemError as error:
-        from ibidem.formats.file_names import printable  # ids and names of files may contain anything
+        from ibidem.formats.printable_names import printable  # ids and names of files may contain anything
 
         lines = [f"ibidem: {error.message}", *([error.next_step] if error.next_step else [])]
         click.echo("\n".join(map(printable, lines)), err=True)

@@ -29,7 +29,7 @@ from ibidem.cli.options import (
 )
 from ibidem.cli.signals import SIGNALS, note
 from ibidem.config.document_settings import DOCUMENT_FACTS
-from ibidem.config.settings import INPUT
+from ibidem.config.settings import DIFFERENCE_SETTINGS, INPUT
 from ibidem.errors import SkippedRecordsError
 
 
@@ -48,15 +48,17 @@ from ibidem.errors import SkippedRecordsError
 @max_places_option
 @setting_options(
     "documents", "passages", "alignment", "index",
-    without=("encoding", "max_places", "families", "summaries", *DOCUMENT_FACTS),
-    also=(*FIRST_SETTINGS, "as_paper", "paper", "workers", "strict"),
+    without=(
+        "encoding", "query", "max_places", "runs", "min_run_words", "families", "summaries", *DIFFERENCE_SETTINGS,
+        *DOCUMENT_FACTS,
+    ),
+    also=(*FIRST_SETTINGS, "ignore", "as_paper", "paper", "workers", "strict"),
 )  # fmt: skip
 @quiet_option
 def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **flags: Any) -> None:
     """Check documents as they arrive, and add each one to an index.
 
-    Standard input has one document per line as JSON, each with an id. Each line
-    of output is the answer to one: is it a duplicate, and what does it share?
+    Reads JSON documents, one per line with an id; writes one answer per line.
     \f
 
     An answer says whether the document is duplicated, names the documents it shares most sentences with, and lists the
@@ -120,7 +122,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         seconds = time.perf_counter() - begin
         min_hits, paper = index.config.index.min_hits, index.config.signatures.paper
     if not quiet:
-        rule = f"above --min-hits {min_hits} (paper)" if paper else f"reaching --min-hits {min_hits}"
+        rule = f"duplicated (above --min-hits {min_hits})" if paper else f"duplicated (--min-hits {min_hits})"
         rate = f"{many(round(n_documents / max(seconds, 1e-9)), 'document')} per second"
         skipped = f", {many(n_skipped, 'record')} skipped" if n_skipped else ""
         say([f"{many(n_documents, 'document')} added, {n_duplicated:,} {rule}{skipped}, {rate}", *same_texts_lines(same_texts)])

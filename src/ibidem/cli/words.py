@@ -38,8 +38,11 @@ _ENDINGS = (".tsv", ".csv", ".parquet", ".txt")
     help="Keep only the N most frequent words; 0: all.",
 )  # fmt: skip
 @setting_options(
-    "documents", "sentences", also=("workers", "strict"), without=("group_field", "time_field", "hash_seed", *DOCUMENT_FACTS)
-)
+    "documents",
+    "sentences",
+    also=("workers", "strict"),
+    without=("ignore", "group_field", "time_field", "hash_seed", *DOCUMENT_FACTS),
+)  # fmt: skip
 @run_options
 def words(
     inputs: tuple[str, ...],

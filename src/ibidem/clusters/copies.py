@@ -13,15 +13,16 @@ the run: nothing is removed because somebody made words with equal hashes.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
 from ibidem.alignment.places import AlignedPassages, locate, words_of
-from ibidem.alignment.refinement import align_words, documents_of
+from ibidem.alignment.refinement import align_words
+from ibidem.alignment.windows import documents_of
 from ibidem.clusters.cuts import Cuts, decision_order
 from ibidem.clusters.kernels.copies import CUT, GIVES, PIECE, cut_copies
 from ibidem.clusters.removals import Removals
@@ -128,8 +129,7 @@ def join_removals(removals: Removals, more: Removals, n_left: Numbers) -> Remova
     """Return both in reading order. A document is removed as a whole if no words are left: `n_left` has their number for each
     document that occurs, in order.
     """
-    names = [field.name for field in fields(Removals) if field.name != "cluster"]
-    columns = {name: np.concatenate([getattr(removals, name), getattr(more, name)]) for name in names}
+    columns: dict[str, Any] = {name: np.concatenate([column, more.columns[name]]) for name, column in removals.columns.items()}
     order = np.lexsort((columns["start"], columns["document"]))
     columns = {name: column[order] for name, column in columns.items()}
     columns["is_dropped"] |= n_left[np.unique(columns["document"], return_inverse=True)[1]] == 0

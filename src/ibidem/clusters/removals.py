@@ -14,8 +14,9 @@ from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.components import number_clusters
 from ibidem.columns.distinct import find, firsts
 from ibidem.columns.parted_tables import CHECK_NAMES, table_of
+from ibidem.columns.ragged import ranges
 from ibidem.columns.rows import Rows
-from ibidem.model import REMOVED
+from ibidem.model import RECEIPT, REMOVED
 from ibidem.resemblance import Duplicates
 
 Numbers = NDArray[np.int64]
@@ -30,6 +31,27 @@ SPANS = pa.schema([*((name, pa.int64()) for name in _NUMBERS), ("is_dropped", pa
 SCORED_SPANS = pa.schema([*SPANS, ("similarity", pa.float64())])
 READING_ORDER = [("document", "ascending"), ("start", "ascending")]
 _KINDS = pa.array(["passage", "document"])
+
+
+@dataclass(frozen=True)
+class Receipts:
+    """Where the words of removed rows remain: stretches, by row, and the same words in a document that stays."""
+
+    row: Numbers
+    start: Numbers
+    end: Numbers
+    document: Numbers
+    matched_start: Numbers
+    matched_end: Numbers
+
+    def lists(self, ids: pa.LargeStringArray, first: int, count: int) -> pa.ListArray:
+        """Return those of `count` rows from `first` on, as a list for each row."""
+        offsets = np.searchsorted(self.row, np.arange(first, first + count + 1))
+        part = slice(offsets[0], offsets[-1])
+        columns = [self.start, self.end, ids.take(pa.array(self.document[part])), self.matched_start, self.matched_end]
+        arrays = [column if isinstance(column, pa.Array) else pa.array(column[part]) for column in columns]
+        structs = pa.StructArray.from_arrays(arrays, fields=list(RECEIPT.type.value_type))
+        return pa.ListArray.from_arrays(pa.array((offsets - offsets[0]).astype(np.int32)), structs)
 
 
 @dataclass(frozen=True)
@@ -52,6 +74,7 @@ class Removals:
     is_dropped: Truths
     similarity: NDArray[np.float64]
     cluster: Numbers | None = None
+    receipts: Receipts | None = None
 
     @classmethod
     def of_documents(
@@ -76,6 +99,11 @@ class Removals:
     def spans(self, schema: pa.Schema = SPANS) -> pa.Table:
         """Return the same as rows of `SPANS` or `SCORED_SPANS`."""
         return table_of([getattr(self, name) for name in schema.names], schema)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns with an entry for each row."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("cluster", "receipts")}
 
     def __len__(self) -> int:
         return len(self.document)
@@ -111,8 +139,11 @@ class Removals:
     def rows(self, documents: Documents, first: int = 0, count: int | None = None) -> pa.Table:
         """Return rows of `GONE`, given the documents of the run: all, or `count` of them from `first` on."""
         part = slice(first, None if count is None else first + count)
-        some = Removals(*(getattr(self, field.name)[part] for field in fields(self) if field.name != "cluster"))
-        return some.gone(_with_checks(_names(documents, some.document), documents), _names(documents, some.matched))
+        some = Removals(**{name: column[part] for name, column in self.columns.items()})
+        table = some.gone(_with_checks(_names(documents, some.document), documents), _names(documents, some.matched))
+        if self.receipts is not None:
+            table = table.append_column(RECEIPT, self.receipts.lists(documents.ids, first, len(some)))
+        return table
 
     def members(self, documents: Documents) -> Numbers | None:
         """Return the input documents in clusters, including the kept ones; None if there are no clusters."""
@@ -157,15 +188,26 @@ class Clustered:
     canonical: NDArray[np.int32]
 
 
-def duplicate_removals(documents: Documents, clustered: Clustered) -> Removals:
-    """Return the input documents that are not canonical in their cluster."""
+def duplicate_removals(documents: Documents, clustered: Clustered, n_copies: int = 1) -> Removals:
+    """Return the input documents that are not canonical in their cluster, nor among the first `n_copies` of it."""
     n = documents.n_documents
     canonical = clustered.canonical
-    gone = np.flatnonzero((canonical != np.arange(n)) & (np.arange(n) < documents.n_input))
+    others = np.flatnonzero(canonical != np.arange(n))
+    gone = others[copy_numbers(canonical[others], others) >= n_copies]
+    gone = gone[gone < documents.n_input]
     kept = canonical[gone].astype(np.int64)
     similarity = similarity_to_kept(gone, kept, clustered.representative, clustered.duplicates)
     n_chars = documents.n_chars
     return Removals.of_documents(gone, n_chars[gone], kept, n_chars[kept], similarity, number_clusters(canonical))
+
+
+def copy_numbers(canonical: NDArray[Any], others: NDArray[Any]) -> Numbers:
+    """Return which copy in its cluster each document is, in reading order: 0 is the canonical one, and not among them."""
+    order = np.lexsort((others, canonical))
+    heads = firsts(canonical[order])
+    numbers = np.empty(len(others), np.int64)
+    numbers[order] = 1 + ranges(0, np.diff(np.append(heads, len(order))))
+    return numbers
 
 
 def similarity_to_kept(

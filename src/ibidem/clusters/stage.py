@@ -17,15 +17,20 @@ from ibidem.clusters.exchange.edited_copies import with_edited_copies
 from ibidem.clusters.exchange.keep_rules import put_in_keys, rank_keys
 from ibidem.clusters.exchange.mirrors import find_mirrors
 from ibidem.clusters.exchange.removals import removed_documents, removed_passages
+from ibidem.clusters.exchange.run_cuts import run_cuts_flow
 from ibidem.clusters.exchange.tables import name_tables
+from ibidem.clusters.lossless import without_loss
 from ibidem.clusters.mirrors import mirrors_table
 from ibidem.clusters.removals import Clustered, Removals, cut_spans, duplicate_removals
+from ibidem.clusters.run_cuts import runs_to_remove
 from ibidem.clusters.tables import clusters_table, duplicates_table
 from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.components_exchange import number_components
 from ibidem.columns.keep_rules import check_groups, check_keeping, check_known, containers_first, is_direct, keep_order
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
+from ibidem.config.surface import given, named
+from ibidem.errors import UsageError
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, Inputs, PartedTable, Parts
 from ibidem.execution.progress import Progress
 from ibidem.matches.core import Classed, classify_collection
@@ -33,6 +38,8 @@ from ibidem.passages import Repeats
 from ibidem.passages.stage import FoundPassages, find_spans
 from ibidem.resemblance.stage import FoundDuplicates
 from ibidem.sentences.equal_digests import are_equal, settle_sentences
+from ibidem.sentences.ignored_text import load_ignored
+from ibidem.word_runs.exchange import draw_in_parts
 
 Ranks = Parts[NDArray[np.int64]]
 
@@ -118,12 +125,15 @@ def cluster_tables(
     return tables
 
 
-def remove_documents(flow: AnyFlow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered]) -> Parts[Removals]:
-    """Decide which documents are removed: all of a cluster except the kept one."""
+def remove_documents(
+    flow: AnyFlow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered], config: Config
+) -> Parts[Removals]:
+    """Decide which documents are removed: all of a cluster except the kept one, or as many as are wanted."""
+    n_copies = config.cleaning.keep_copies
     if isinstance(flow, InMemory):
-        return Parts(duplicate_removals(shingled.look(), clustered.take()))
+        return Parts(duplicate_removals(shingled.look(), clustered.take(), n_copies))
     decisions = _named(flow, shingled, clustered)["decisions"]
-    return Parts(tables={"removed": removed_documents(flow, decisions, flow.layout), "members": decisions})
+    return Parts(tables={**removed_documents(flow, decisions, flow.layout, n_copies)})
 
 
 def _named(flow: Flow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered]) -> dict[str, PartedTable]:
@@ -156,6 +166,33 @@ def remove_passages(
     if config.alignment.align:
         removals = with_copies(removals, cuts, collection, rows, cells, ranks.look(), config, run_tasks, progress)
     return Parts(removals)
+
+
+def remove_runs(flow: AnyFlow, sentences: Parts[Collection], ranks: Ranks, config: Config) -> Parts[Removals]:
+    """Decide which runs of words are removed: those that also occur before, in a place that stays."""
+    if isinstance(flow, InMemory):
+        return Parts(runs_to_remove(sentences.look(), ranks.look(), config, flow.run_tasks))
+    seed = draw_in_parts(flow, "run-seed", ranks.table("ranks"))
+    del sentences.tables["documents"]
+    texts = sentences.take_table("texts")
+    size, ignored = config.passages.min_run_words, load_ignored(config.sentences.ignore)
+    spans = run_cuts_flow(flow, texts, ranks.take_table("ranks"), size, seed, ignored)
+    return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
+
+
+def keep_unique(
+    flow: AnyFlow, texts: Parts[Collection], removals: Parts[Removals], config: Config, progress: Progress
+) -> Parts[Removals]:
+    """Decide which of these removals lose no text, and say where it remains."""
+    if not isinstance(flow, InMemory):
+        step = f"Leave out {named('lossless')}, or run it on one machine."
+        raise UsageError(f"{given('lossless', True)} works in the memory of one machine only", step)
+    found, level = removals.take(), config.cleaning.level
+    equal = level == "run" or (level != "document" and config.signatures.signature == "exact")
+    is_proven = np.isnan(found.similarity) & equal
+    remaining = without_loss(found, texts.look(), config.cleaning.lossless_words, is_proven, flow.run_tasks)
+    progress.count(unique_removals=len(found) - len(remaining), unique_characters=found.n_chars - remaining.n_chars)
+    return Parts(remaining)
 
 
 def _copies_too(

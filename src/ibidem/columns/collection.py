@@ -106,6 +106,11 @@ class Collection(Documents):
     hash_seed: int = 0  # the seed of the digests
     checks: Checks = field(default_factory=lambda: np.empty((0, 2), np.uint64))  # of the words of each sentence, if requested
 
+    @property
+    def is_ignored(self) -> NDArray[np.bool_]:
+        """Which sentences never count: they have words, but no bytes to read them from."""
+        return np.asarray(self.end_byte == self.start_byte)
+
     @cached_property
     def document_first(self) -> NDArray[np.int64]:
         """The number of each document's first sentence, and last the number of sentences."""

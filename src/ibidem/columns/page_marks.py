@@ -21,6 +21,11 @@ def has_pages(text: str) -> bool:
     return text.startswith(PAGE)
 
 
+def page_starts(text: str) -> list[int]:
+    """Return where the pages of a text begin; none if it has no pages."""
+    return [mark.start() for mark in re.finditer(PAGE, text)] if has_pages(text) else []
+
+
 class PageMap:
     """Where the pages and regions of a text begin. Pages, and the regions of each page, count from 1."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ibidem.config.config import (
     Config,
     document_shingle_size,
+    extends_ends,
     is_compared_in_full,
     passage_limits,
     setting_fields,
@@ -45,6 +46,7 @@ __all__ = [
     "SignaturesConfig",
     "WordSource",
     "document_shingle_size",
+    "extends_ends",
     "is_compared_in_full",
     "passage_limits",
     "setting_fields",

@@ -7,8 +7,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ibidem.config.quantities import commit_rhythm, memory_bytes
-from ibidem.config.settings import EXACT_METHODS, KEEP_RULES, LARGEST, METHODS_BY_WORDS
+from ibidem.config.quantities import commit_rhythm, listed_kinds, memory_bytes
+from ibidem.config.settings import (
+    DIFFERENCE_KINDS,
+    EXACT_METHODS,
+    FACT_KINDS,
+    KEEP_RULES,
+    LARGEST,
+    METHODS_BY_WORDS,
+    NONE,
+)
 from ibidem.config.surface import given, named
 from ibidem.config.word_source import WordSource
 from ibidem.errors import SettingsError
@@ -71,6 +79,10 @@ def problems_of(config: Config) -> Iterator[str]:
     if config.clusters.by_group and ":" in keep:
         rules = ", ".join(KEEP_RULES)
         yield f"{named('by_group')} does not work with {given('keep', keep)}, which reads another field; use one of {rules}"
+    yield from _kinds_problems("only_differences", config.alignment.only_differences, DIFFERENCE_KINDS)
+    yield from _kinds_problems("keep_if_differs", config.cleaning.keep_if_differs, FACT_KINDS)
+    if config.cleaning.keep_if_differs != NONE and config.resemblance.method in METHODS_BY_WORDS:
+        yield f"{named('keep_if_differs')} does not work with the method {config.resemblance.method}"
     for name in ("antecedents", "spot_stop_words"):
         value = getattr(config.signatures, name)
         if value.lstrip("+-").isdecimal() and not value.isdecimal():
@@ -78,6 +90,11 @@ def problems_of(config: Config) -> Iterator[str]:
     if config.signatures.min_idf > config.signatures.max_idf:
         largest = f"{named('max_idf')} ({config.signatures.max_idf})"
         yield f"{named('min_idf')} must be at most {largest}, not {config.signatures.min_idf}"
+
+
+def _kinds_problems(name: str, value: str, choices: tuple[str, ...]) -> Iterator[str]:
+    """Yield what is wrong with a list of kinds of differences."""
+    yield from (not_among(named(name), kind, choices) for kind in listed_kinds(value) if kind not in choices)
 
 
 def _sampling_problems(config: Config) -> Iterator[str]:

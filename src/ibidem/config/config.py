@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from ibidem.config.addresses import shown_address
 from ibidem.config.checks import problems_of
+from ibidem.config.cleaning_settings import CleaningConfig
 from ibidem.config.document_settings import DocumentsConfig
 from ibidem.config.papers import PRESETS
 from ibidem.config.settings import (
@@ -19,7 +21,6 @@ from ibidem.config.settings import (
     EXACT_METHODS,
     NO_PAPER,
     AlignmentConfig,
-    CleaningConfig,
     ClustersConfig,
     EngineConfig,
     IndexConfig,
@@ -102,11 +103,17 @@ class Config:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return plain values by stage and setting, as they are stored in `run.json`."""
+        """Return plain values by stage and setting."""
         plain: dict[str, dict[str, Any]] = {}
         for stage, setting in setting_fields():
             value = getattr(getattr(self, stage), setting.name)
             plain.setdefault(stage, {})[setting.name] = str(value) if isinstance(value, (Fraction, WordSource)) else value
+        return plain
+
+    def recorded(self) -> dict[str, dict[str, Any]]:
+        """Return the same values as stored in `run.json`, without anything in addresses that may be secret."""
+        plain = self.to_dict()
+        plain["documents"]["metadata"] = shown_address(plain["documents"]["metadata"])
         return plain
 
 
@@ -117,7 +124,18 @@ def passage_limits(config: Config) -> PassagesConfig:
     strict = config.passages.min_sentences + 1
     if config.signatures.as_paper != NO_PAPER:  # the other limits are in its settings, and may be given beside them
         return dataclasses.replace(config.passages, min_sentences=strict)
-    return dataclasses.replace(config.passages, min_sentences=strict, min_words=1, min_quote_words=0, max_gap_sentences=0)
+    return dataclasses.replace(
+        config.passages, min_sentences=strict, min_words=1, min_quote_words=0, max_gap_sentences=0, extend_ends=False
+    )
+
+
+def extends_ends(config: Config) -> bool:
+    """Return whether the ends of passages are extended in the texts.
+
+    When words are aligned, alignment does it. If text is ignored, equal words beyond an end may be such text.
+    """
+    is_wanted = passage_limits(config).extend_ends and config.sentences.ignore == "none"
+    return is_wanted and not config.alignment.align
 
 
 def is_compared_in_full(config: Config) -> bool:

@@ -55,6 +55,12 @@ class DocumentsConfig:
         "Take the group from the path of a file: a regular expression whose group `group`, or first group, matches it.",
         value="PATTERN",
     )
+    query: str = input_setting(
+        "none",
+        "SQL query for SQLite and DuckDB files, such as SELECT id, body AS text FROM articles. none: all rows of the table "
+        "with the text field.",
+        value="SQL",
+    )
     html: bool = input_setting(False, "The text field contains HTML: extract the text from it.")
     main_content: bool = input_setting(False, "Keep only the main content of HTML, without navigation and footers.")
     text_path: str = input_setting(

@@ -14,13 +14,14 @@ from typing import Any
 
 from ibidem.config.config import setting_fields, setting_type
 from ibidem.config.document_settings import DOCUMENT_FACTS
+from ibidem.config.settings import DIFFERENCE_SETTINGS
 from ibidem.config.word_source import WordSource
 
 SOURCE = Path(__file__).parent.parent
 WIDTH = 128
 _WIDER_TYPES = {
     "antecedents": "str | int | Sequence[str]", "spot_stop_words": "str | int | Sequence[str]",
-    "metadata": "GivenPath",
+    "metadata": "GivenPath", "ignore": "str | Sequence[str]",
     "word_counts": "GivenWords", "stop_words": "GivenWords", "bits_per_word": 'int | Literal["auto"]',
 }  # fmt: skip
 _SIGNATURE_SETTINGS = (
@@ -56,8 +57,8 @@ class Wanted:
 
 
 _INDEX_STAGES = ("documents", "passages", "alignment", "index")
-_NO_INDEX_SETTINGS = ("families", "summaries")
-_QUERY = Wanted(_INDEX_STAGES, (*_INDEX_LOOKUP, "same_document", *_NO_INDEX_SETTINGS), ("as_paper", "paper", *_RUN))
+_NO_INDEX_SETTINGS = ("runs", "min_run_words", "families", "summaries", *DIFFERENCE_SETTINGS)
+_QUERY = Wanted(_INDEX_STAGES, (*_INDEX_LOOKUP, "same_document", *_NO_INDEX_SETTINGS), ("ignore", "as_paper", "paper", *_RUN))
 FUNCTIONS = {
     "find": Wanted(
         ("documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"), ("summaries",)
@@ -65,7 +66,7 @@ FUNCTIONS = {
     "cluster": Wanted(
         ("documents", "signatures", "matches", "resemblance", "clusters", "engine", "output"),
         ("signature", "max_document_share", *_SENTENCE_TABLES, "keep_text"),
-        ("hash_seed",),
+        ("hash_seed", "ignore"),
     ),
     "dedup": Wanted(
         (
@@ -83,9 +84,12 @@ FUNCTIONS = {
         ),
         (
             "max_gap_sentences",
+            "extend_ends",
             "max_places",
             "skip_same_group",
+            "runs",
             "summaries",
+            *DIFFERENCE_SETTINGS,
             "families",
             *_SENTENCE_TABLES,
             "keep_text",
@@ -105,10 +109,10 @@ FUNCTIONS = {
             "mark_only",
         )
     ),
-    "compare": Wanted(("sentences", "alignment"), ("align",), ("max_gap_sentences", "workers")),
+    "compare": Wanted(("sentences", "alignment"), ("align", "ignore", "difference_kinds"), ("max_gap_sentences", "workers")),
     "compare_pairs": Wanted(
         ("documents", "sentences", "alignment", "output"),
-        ("align", "group_field", *DOCUMENT_FACTS),
+        ("align", "ignore", "group_field", *DOCUMENT_FACTS),
         ("max_gap_sentences", "workers"),
     ),
     "tune": Wanted(
@@ -116,14 +120,16 @@ FUNCTIONS = {
         (*_SIGNATURE_SETTINGS, *_SENTENCE_TABLES, *_DUPLICATE_SETTINGS, "group_field", "time_field", *DOCUMENT_FACTS),
         ("hash_seed", *_RUN),
     ),
-    "words": Wanted(("documents", "sentences"), ("group_field", "time_field", "hash_seed", *DOCUMENT_FACTS), _RUN),
+    "words": Wanted(("documents", "sentences"), ("ignore", "group_field", "time_field", "hash_seed", *DOCUMENT_FACTS), _RUN),
     "read": Wanted(("documents",)),
-    "Index": Wanted(_INDEX_STAGES, _NO_INDEX_SETTINGS, (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
+    "Index": Wanted(_INDEX_STAGES, _NO_INDEX_SETTINGS, (*_FIXED, "ignore", "as_paper", "paper", "memory", *_RUN)),
     "Index.query": _QUERY,
     "Index.check": _QUERY,
     "Index.add": Wanted(("documents",), (), ("as_paper", "memory", *_RUN)),
     "Index.info": Wanted(("index",)),
-    "Index.watch": Wanted(_INDEX_STAGES, (*_NO_INDEX_SETTINGS, *DOCUMENT_FACTS), ("as_paper", "paper", "memory", *_RUN)),
+    "Index.watch": Wanted(
+        _INDEX_STAGES, (*_NO_INDEX_SETTINGS, "query", *DOCUMENT_FACTS), ("ignore", "as_paper", "paper", "memory", *_RUN)
+    ),
 }
 FILES = ("api.py", "word_api.py", "formats/reader.py", "index/index.py")
 # Verbs whose overloads say what a call returns take the same settings as a class of keywords.

@@ -41,6 +41,7 @@ class Paper:
 
 
 _PAIRS = "text in n places makes n (n - 1) / 2 pairs; we list it once, as a repeat"
+_WHOLE_SENTENCES = Printed("extend_ends", False, "passages are whole sentences", "a copied half sentence also belongs to it")
 _STRICT = Printed("paper", True, "the rules below")
 
 PRESETS = {
@@ -74,6 +75,7 @@ PRESETS = {
             Printed("min_quote_words", 0, "no such rule", "one long sentence is a quotation worth reporting"),
             Printed("max_gap_sentences", 0, "algorithm 2: diagonals have no gaps", "a copy with one new sentence is still one"),
             Printed("max_places", LARGEST, "no such limit", _PAIRS),
+            _WHOLE_SENTENCES,
             _STRICT,
         ),
         (
@@ -122,6 +124,7 @@ PRESETS = {
             Printed("min_hits", 1, "no such limit", "one known sentence does not make a duplicate"),
             Printed("min_hit_words", 1, "no such limit", "“See also.” is known everywhere"),
             Printed("max_places", LARGEST, "no such limit", "boilerplate is known everywhere"),
+            _WHOLE_SENTENCES,
         ),
         (
             "The score is divided by that of the sentence with itself: as printed it has no upper bound, though θ "
@@ -143,6 +146,7 @@ PRESETS = {
             Printed("min_hits", 3, "3.1: more than δ = 3 sentences", "ours is inclusive: three are enough"),
             Printed("min_hit_words", 1, "no such limit", "“See also.” is known everywhere"),
             Printed("max_places", 300, "section 2", "boilerplate of one site rarely has 300 places"),
+            _WHOLE_SENTENCES,
             _STRICT,
         ),
         (

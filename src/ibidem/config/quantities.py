@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from ibidem.config.settings import ALL, NONE
+
 
 def memory_bytes(memory: str) -> int | None:
     """Return the bytes that a size like 500MB or 1.5GB means, 0 for auto, or None if it means nothing."""
@@ -21,6 +23,11 @@ def size_of(n_bytes: float) -> str:
         n_bytes /= 1000
         del units[0]
     return f"{n_bytes:,.0f} {units[0]}" if units[0] == "bytes" or n_bytes >= 100 else f"{n_bytes:.1f} {units[0]}"
+
+
+def listed_kinds(value: str) -> tuple[str, ...]:
+    """Return the kinds in a list separated by commas, in its order; none for the words `all` and `none`."""
+    return () if value in (ALL, NONE) else tuple(dict.fromkeys(part.strip() for part in value.split(",")))
 
 
 def commit_rhythm(commit_every: str) -> tuple[int, float] | None:

@@ -25,7 +25,7 @@ METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsi
 SAMPLINGS = ("modulo", "smallest", "supershingles")
 SHINGLE_UNITS = ("word", "line")
 SHINGLE_SIZES = {"sentence": 2, "document": 10, "line": 1}
-LEVELS = ("document", "passage", "sentence")
+LEVELS = ("document", "passage", "sentence", "run")
 SEARCH_METHODS = ("overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
 FORMATS = ("parquet", "jsonl", "csv")
@@ -34,10 +34,16 @@ PAPERS = ("pdc-mr", "swlr", "qsign", "yoon", "ye")  # what they are is in papers
 HELP_GROUPS = INPUT, CRITERIA, OUTPUT, RUNNING = ("Input", "What counts", "Output", "Running")
 LARGEST = 10**9
 AUTO = 0
-_FOUR_FIFTHS, _SEVEN_TENTHS = Fraction(4, 5), Fraction(7, 10)
+_FOUR_FIFTHS = Fraction(4, 5)
 _NOTHING = Fraction(0)
 _NO_WORDS = WordSource(NO_WORDS)
 KEEP_RULES = ("first", "longest", "earliest")
+# What kind of change a difference is; the first ones are facts that a text states.
+FACT_KINDS = ("number", "date", "name", "negation", "unit")
+DIFFERENCE_KINDS = (*FACT_KINDS, "spelling", "order", "added", "removed", "reworded")
+ALL, NONE = "all", "none"
+# What chooses passages by their differences, for the verbs that show them all at once.
+DIFFERENCE_SETTINGS = ("difference_kinds", "only_differences")
 
 
 def _setting(
@@ -63,8 +69,8 @@ def _setting(
 
 
 input_setting = partial(_setting, INPUT)
-_criterion = partial(_setting, CRITERIA)
-_output = partial(_setting, OUTPUT)
+_criterion = criterion = partial(_setting, CRITERIA)
+_output = output_setting = partial(_setting, OUTPUT)
 _running = partial(_setting, RUNNING)
 
 
@@ -91,6 +97,13 @@ class SentencesConfig:
         "means 0, the public hash.",
         at_least=-1,
         at_most=(1 << 63) - 1,
+    )
+    ignore: str = _criterion(
+        "none",
+        "Files with text to ignore. Templates, licence headers or a quoted statute, for example: a file or folder, or "
+        "several separated by commas. Can be repeated.",
+        common=True,
+        value="FILE",
     )
 
 
@@ -193,11 +206,23 @@ class PassagesConfig:
     max_gap_sentences: int = _criterion(
         4, "Differing sentences in a row that a passage may contain, on either side. 0: none.", at_least=0
     )
+    extend_ends: bool = _criterion(
+        True,
+        "Extend passages at both ends, word by word, while both texts have the same words. Otherwise, passages are whole "
+        "sentences.",
+    )
     max_places: int = _criterion(
         100, "Text in more places than this becomes one repeat group instead of many pairs.", at_least=2
     )
+    min_run_words: int = _criterion(
+        50,
+        "Fewest words in a run. A run is the same word for word, wherever sentences begin or end.",
+        at_least=2,
+        at_most=1_000_000,
+    )
     same_document: bool = _criterion(False, "Also report passages that occur twice in one document.")
     skip_same_group: bool = _criterion(False, "Ignore pairs of documents from the same group.", common=True)
+    runs: bool = _output(False, "Also write runs: every run of words that also occurs earlier, and where it occurs first.")
     families: bool = _output(
         False, "Also write families: all places of each passage, the earliest first, with its different wordings."
     )
@@ -214,6 +239,15 @@ class AlignmentConfig:
         25.0, "Evidence an aligned passage needs. It is the logarithm of how much likelier a copy is than chance.", at_least=0
     )
     min_aligned_words: int = _criterion(25, "Words an aligned passage, or a rare quotation, needs on each side.", at_least=1)
+    difference_kinds: bool = _output(
+        False, "Add a column with the kinds of differences between the two sides of a passage, such as number or date."
+    )
+    only_differences: str = _output(
+        ALL,
+        "Report only passages that differ, and only in these kinds, separated by commas: number, date, name, negation, "
+        "unit, spelling, order, added, removed, reworded. all: report every passage.",
+        value="KINDS",
+    )
     summaries: bool = _criterion(
         True, "When two texts are compared: also report a stretch that summarises the whole of the other text."
     )
@@ -236,7 +270,7 @@ class ResemblanceConfig:
         False, "An apostrophe between letters does not end a word: don't is one word, not two (whole documents only)."
     )
     min_containment: Fraction = _criterion(  # noqa: RUF009 (as all the others)
-        _NOTHING, "Also match if this share is contained. 1: all of one is in the other. 0: it does not count.", common=True
+        _NOTHING, "Also match if this share is contained. 1: all of one is in the other. 0: it does not count."
     )
     min_shared_shingles: int = _criterion(
         0, "Also match if two documents share this many shingles. 0: documents match by similarity only.", at_least=0
@@ -295,19 +329,6 @@ class ClustersConfig:
     by_group: bool = _output(
         False, "Also show which groups (sites, outlets) are copies of one another: the table mirrors.", common=True
     )
-
-
-@dataclass(frozen=True)
-class CleaningConfig:
-    """What is removed from a collection, and how."""
-
-    level: str = _criterion(
-        "document", "What to remove: document, passage or sentence.", common=True, value="NAME", choices=LEVELS
-    )
-    min_copy_similarity: Fraction = _criterion(  # noqa: RUF009 (as all the others)
-        _SEVEN_TENTHS, "Share of an edited sentence's words that the remaining copy must have, from 0 to 1."
-    )
-    mark_only: bool = _output(False, "Remove nothing; mark duplicates in new columns.", common=True)
 
 
 @dataclass(frozen=True)

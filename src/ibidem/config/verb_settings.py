@@ -21,6 +21,7 @@ class FindSettings(TypedDict, total=False):
     metadata_key: str
     time_from: str
     group_from: str
+    query: str
     html: bool
     main_content: bool
     text_path: str
@@ -28,6 +29,7 @@ class FindSettings(TypedDict, total=False):
     lang: str
     max_sentence_words: int
     hash_seed: int
+    ignore: str | Sequence[str]
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"]
     shingle_size: int
     min_idf: float
@@ -49,13 +51,18 @@ class FindSettings(TypedDict, total=False):
     min_words: int
     min_quote_words: int
     max_gap_sentences: int
+    extend_ends: bool
     max_places: int
+    min_run_words: int
     same_document: bool
     skip_same_group: bool
+    runs: bool
     families: bool
     align: bool
     min_evidence: float
     min_aligned_words: int
+    difference_kinds: bool
+    only_differences: str
     workers: int
     memory: str
     max_disk: str
@@ -81,11 +88,13 @@ class ClusterSettings(TypedDict, total=False):
     metadata_key: str
     time_from: str
     group_from: str
+    query: str
     html: bool
     main_content: bool
     text_path: str
     encoding: str
     hash_seed: int
+    ignore: str | Sequence[str]
     shingle_size: int
     min_idf: float
     max_idf: float
@@ -145,6 +154,7 @@ class DedupSettings(TypedDict, total=False):
     metadata_key: str
     time_from: str
     group_from: str
+    query: str
     html: bool
     main_content: bool
     text_path: str
@@ -152,6 +162,7 @@ class DedupSettings(TypedDict, total=False):
     lang: str
     max_sentence_words: int
     hash_seed: int
+    ignore: str | Sequence[str]
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"]
     shingle_size: int
     min_idf: float
@@ -170,6 +181,7 @@ class DedupSettings(TypedDict, total=False):
     min_sentences: int
     min_words: int
     min_quote_words: int
+    min_run_words: int
     same_document: bool
     align: bool
     min_evidence: float
@@ -195,8 +207,12 @@ class DedupSettings(TypedDict, total=False):
     max_bits_apart: int
     keep: str
     chains: bool
-    level: Literal["document", "passage", "sentence"]
+    level: Literal["document", "passage", "sentence", "run"]
     min_copy_similarity: float | Fraction
+    keep_copies: int
+    lossless: bool
+    lossless_words: int
+    keep_if_differs: str
     mark_only: bool
     workers: int
     memory: str

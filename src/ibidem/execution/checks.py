@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import NO_TIME, Collection, Documents
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, DocumentsConfig
-from ibidem.config.settings import CleaningConfig
+from ibidem.config.cleaning_settings import CleaningConfig
+from ibidem.config.settings import NONE
 from ibidem.config.surface import given, named
 from ibidem.errors import InputError, NoDocumentsError, NoValueError, UsageError
 from ibidem.execution.flow import AnyFlow, InMemory, Parts
@@ -25,7 +26,7 @@ from ibidem.execution.progress import Progress
 from ibidem.execution.unique_ids import check_ids, check_unique_ids
 from ibidem.formats import resolve_inputs
 from ibidem.formats.jobs import SkippedRecords
-from ibidem.formats.sources import FileSource
+from ibidem.formats.sources import FileSource, place_of
 from ibidem.formats.times import ACCEPTED
 from ibidem.model import Skipped
 
@@ -58,6 +59,10 @@ def check_sides(n_input: int, n_reference: int, has_reference: bool) -> None:
 
 def check_level(config: Config) -> None:
     """Raise if edited copies are to be removed, but not passages, or if a limit for them is given and they are not."""
+    n_copies = config.cleaning.keep_copies
+    if n_copies > 1 and config.cleaning.level != "document":
+        step = f"Add {given('level', 'document')}, or leave out {named('keep_copies')}."
+        raise UsageError(f"{given('keep_copies', n_copies)} counts whole documents, not parts of them", step)
     limit = config.cleaning.min_copy_similarity
     if not config.alignment.align and limit != CleaningConfig().min_copy_similarity:
         name = named("min_copy_similarity")
@@ -66,6 +71,9 @@ def check_level(config: Config) -> None:
     if config.alignment.align and config.cleaning.level != "passage":
         step = f"Add {given('level', 'passage')}, or leave out {given('align', True)}."
         raise UsageError(f"{given('level', config.cleaning.level)} removes no edited passages", step)
+    if config.cleaning.keep_if_differs != NONE and config.cleaning.level != "document":
+        step = f"Leave out {named('keep_if_differs')} or {named('level')}."
+        raise UsageError(f"{named('keep_if_differs')} works with {given('level', 'document')}", step)
 
 
 def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> None:
@@ -130,9 +138,12 @@ def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: D
     """Raise what `check_documents` and, with `fields`, `check_fields` raise, for the counts of all partitions; record the
     counts of documents and sentences.
     """
-    n_documents, n_reference, n_sentences, n_times, n_groups = (int(column.to_numpy().sum()) for column in counts.columns)
+    sums = (int(column.to_numpy().sum()) for column in counts.columns)
+    n_documents, n_reference, n_sentences, n_times, n_groups, n_ignored = sums
     check_sides(n_documents - n_reference, n_reference, layout.has_reference)
     progress.add_documents(n_documents, n_sentences)
+    if n_ignored:
+        progress.count(ignored_sentences=n_ignored)
     if fields is not None:
         check_known_fields(n_times, n_groups, fields)
 
@@ -140,13 +151,13 @@ def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: D
 def check_reference(inputs: Any, against: Any) -> None:
     """Raise if a file is both an input and a reference: all of it would be removed."""
     sides = [
-        {os.path.realpath(source.path) for source in resolve_inputs(given) if isinstance(source, FileSource)}
+        {place_of(source): source.name for source in resolve_inputs(given) if isinstance(source, FileSource)}
         for given in (inputs, against)
         if isinstance(given, (str, os.PathLike, list, tuple))
     ]
-    if len(sides) == 2 and (both := sides[0] & sides[1]):
+    if len(sides) == 2 and (both := sides[0].keys() & sides[1].keys()):
         raise InputError(
-            f"{min(both)} is both an input and a reference", f"Give different files, or leave out {named('against')}."
+            f"{sides[0][min(both)]} is both an input and a reference", f"Give different files, or leave out {named('against')}."
         )
 
 

@@ -165,6 +165,24 @@ class Sender(Protocol[T_contra]):
         ...
 
 
+def read_twice(source: Source) -> tuple[Source, Source]:
+    """Return documents for two readings, one after the other: a stream stays in memory for the second one."""
+    if not isinstance(source, Stream):
+        return source, source
+    sides: tuple[list[pa.RecordBatch], list[pa.RecordBatch]] = ([], [])
+
+    def remember(batches: Iterator[pa.RecordBatch], side: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            side.append(batch)
+            yield batch
+
+    def again(side: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from side
+
+    first = Stream(remember(source.batches, sides[0]), remember(source.reference, sides[1]), source.n_bytes)
+    return first, Stream(again(sides[0]), again(sides[1]))
+
+
 def n_unread_bytes(source: Source) -> int | None:
     """Return how much the first stage still has to read, if known; in partitions, documents have already been read."""
     return source.n_bytes if isinstance(source, Stream) else None

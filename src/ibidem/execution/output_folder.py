@@ -15,8 +15,8 @@ VIEW_FILES = ("view.sqlite", "report.html")
 VERDICTS_FILE, ARRIVALS_FILE = "verdicts.sqlite", "arrivals.sqlite"
 WORK_FOLDER = ".work"  # exists while a run lasts, or after it was killed
 _OURS = (
-    "passages", "hits", "repeats", "documents", "texts", "families", "sentence_pairs", "postings", "duplicates", "clusters",
-    "mirrors", "removed", "cleaned",
+    "passages", "hits", "repeats", "documents", "texts", "families", "sentence_pairs", "postings", "runs", "duplicates",
+    "clusters", "mirrors", "removed", "cleaned",
 )  # fmt: skip
 RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), *VIEW_FILES)
 
@@ -38,7 +38,7 @@ def check_output(folder: Path, overwrite: bool) -> None:
     check_is_folder(folder)
     names = [path.name for path in folder.iterdir() if path.name != WORK_FOLDER] if folder.exists() else []
     if names:
-        if not all(map(_is_known, names)):
+        if not all(map(is_result, names)):
             raise OutputExistsError(
                 f"{folder} contains files that are not results of ibidem", f"Give another folder{in_shell(' with -o')}."
             )
@@ -47,7 +47,7 @@ def check_output(folder: Path, overwrite: bool) -> None:
             raise OutputExistsError(f"{folder} already contains {what}", to_replace())
 
 
-def _is_known(name: str) -> bool:
+def is_result(name: str) -> bool:
     """Return whether a file belongs in a results folder: results, complete or not, views, and verdicts."""
     for ending in ("-journal", "-wal", "-shm", ".part"):
         name = name.removesuffix(ending)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ibidem.config import METHODS_IN_PARTS, Config
+from ibidem.config.addresses import extension_of
 from ibidem.config.surface import given
 from ibidem.errors import UsageError
 from ibidem.execution.disk_limit import no_room
@@ -69,6 +70,8 @@ def _why_in_memory(verb: str, config: Config) -> str:
     by_shingles = verb == "cluster" or (verb == "dedup" and config.cleaning.level == "document")
     if by_shingles and config.resemblance.method not in METHODS_IN_PARTS:
         return f"{given('method', config.resemblance.method)} keeps the collection in memory"
+    if verb == "dedup" and config.cleaning.lossless:
+        return f"{given('lossless', True)} keeps the collection in memory"
     return ""
 
 
@@ -82,7 +85,7 @@ def _needed_memory(verb: str, sources: Sequence[Source], config: Config) -> int 
             return None
         times = 1
         for packing, ratio in _TEXT_A_STORED_BYTE.items():
-            if source.name.lower().endswith(packing) or source.format == packing:
+            if extension_of(source.path) == packing or source.format == packing:
                 times = max(times, ratio)
         total += source.n_bytes * times
     return _MEMORY_BEFORE + total * _MEMORY_A_BYTE[_kind(verb, config)]

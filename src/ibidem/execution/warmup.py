@@ -24,16 +24,17 @@ _PARTS = {
     "passages": ("passages.kernels.chains", "assemble", 8),
     "alignment": ("alignment.kernels.pairs", "align_pairs", 12),
     "families": ("passages.kernels.families", "follow_copies", 2),
+    "runs": ("word_runs.kernels", "cut_runs", 4),
     "shingles": ("resemblance.kernels.shingles", "shingle_documents", 4),
     "cuts": ("clusters.kernels.cuts", "cut_rows", 2),
     "adding": ("index.kernels.segment", "write_postings", 3),
     "searching": ("index.kernels.search", "search_overlap", 4),
 }
 _NEEDED = {
-    "find": ("sentences", "words", "passages", "alignment", "families"),
+    "find": ("sentences", "words", "passages", "alignment", "runs", "families"),
     "compare": ("sentences", "alignment"),
     "cluster": ("shingles",),
-    "dedup": ("sentences", "words", "cuts", "shingles", "passages", "alignment"),
+    "dedup": ("sentences", "words", "cuts", "runs", "shingles", "passages", "alignment"),
     "tune": ("shingles",),
     "index add": ("sentences", "adding"),
     "index compact": ("adding",),
@@ -69,8 +70,11 @@ def _missing(verb: str, config: Config) -> list[str]:
         needed -= {"passages"} if verb in ("dedup", "index check") else set()
     if not config.passages.families:
         needed.discard("families")
+    if not (config.passages.runs or (verb == "dedup" and config.cleaning.level == "run")):
+        needed.discard("runs")
     if verb == "dedup":
-        needed = needed & {"shingles"} if config.cleaning.level == "document" else needed - {"shingles"}
+        by_level = {"document": {"shingles"}, "run": {"sentences", "runs"}}
+        needed &= by_level.get(config.cleaning.level, needed - {"shingles"})
     if verb in ("find", "dedup") and config.signatures.signature not in SET_SIGNATURES:
         needed.discard("words")
     return [part for part in _NEEDED[verb] if part in needed and not _is_compiled(part)]

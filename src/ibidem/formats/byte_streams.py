@@ -11,8 +11,11 @@ from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 
+from ibidem.config.addresses import extension_of
 from ibidem.errors import UsageError
-from ibidem.formats.file_access import open_file
+from ibidem.formats.file_access import last_change_ns, open_at_any_place, open_file
+from ibidem.formats.remote_files import RemotePath
+from ibidem.formats.remote_streams import RemoteStream
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 BOM = codecs.BOM_UTF8
@@ -65,6 +68,7 @@ class _RawFile:
     def __init__(self, file: BinaryIO) -> None:
         self.n_bytes = 0
         self.careful_from: int | None = None
+        self.is_read_elsewhere = False
         self.closed = False
         self._file = file
         self._ahead = b""
@@ -87,6 +91,10 @@ class _RawFile:
             data = self._file.read(n_bytes)
         self.n_bytes += len(data)
         return data
+
+    def is_changed(self) -> bool | None:
+        """Return whether a file elsewhere was replaced while it was read; None for other files."""
+        return self._file.is_changed(self.is_read_elsewhere) if isinstance(self._file, RemoteStream) else None
 
     def close(self) -> None:
         self.closed = True
@@ -116,7 +124,7 @@ class ByteStream:
     def __init__(self, path: str) -> None:
         self.path = path
         self._raw = _RawFile(_open_stdin() if path == STDIN else open_file(path))
-        self._is_file = os.path.isfile(path)
+        self._is_file = isinstance(path, RemotePath) or os.path.isfile(path)
         self._as_it_was = self._state()
         self._taken = 0
         self._n_unfolded = 0
@@ -135,22 +143,25 @@ class ByteStream:
         compression = compression_of(head)
         return raw if compression is None else pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
 
-    def _state(self) -> tuple[int, int] | None:
+    def _state(self) -> tuple[int | None, int | str | None] | None:
         """Return what changes when a file is modified."""
+        if isinstance(self.path, RemotePath):
+            return self.path.state
         try:
             state = os.stat(self.path) if self._is_file else None
         except OSError:
             return None
-        return (state.st_size, state.st_mtime_ns) if state is not None else None
+        return (state.st_size, last_change_ns(self.path, state)) if state is not None else None
 
     def is_emptied(self) -> bool:
         """Return whether a file with a compressed extension is empty, which compressed files never are."""
-        return os.path.splitext(self.path)[1].lower() in COMPRESSIONS and not self._raw.n_bytes and not self._raw.peek(1)
+        return extension_of(self.path) in COMPRESSIONS and not self._raw.n_bytes and not self._raw.peek(1)
 
     @property
     def is_changed(self) -> bool:
         """Whether the file was modified or removed since it was opened."""
-        return self._as_it_was != self._state()
+        changed_elsewhere = self._raw.is_changed()
+        return self._as_it_was != self._state() if changed_elsewhere is None else changed_elsewhere
 
     def explain(self, error: Exception) -> str:
         """Explain an error met while reading, and after how many bytes it occurred."""
@@ -162,12 +173,19 @@ class ByteStream:
     @property
     def n_stored_bytes(self) -> int:
         """Size of the file; for a stream, the bytes read so far."""
-        return self._as_it_was[0] if self._as_it_was is not None else self._raw.n_bytes
+        known = None if self._as_it_was is None else self._as_it_was[0]
+        return self._raw.n_bytes if known is None else known
 
     @property
     def is_forward_only(self) -> bool:
         """Whether the decompressed bytes can only be read from the beginning."""
         return self._source is not self._raw or not self._is_file
+
+    def open_at_any_place(self) -> Any:
+        """Return the bytes, decompressed, as a file that Arrow can seek in; what cannot be sought in is read as a whole."""
+        file = None if self.is_forward_only else open_at_any_place(self.path)
+        self._raw.is_read_elsewhere = file is not None
+        return pa.BufferReader(self.read()) if file is None else file
 
     def __enter__(self) -> ByteStream:
         return self
@@ -259,7 +277,7 @@ class ByteStream:
     def take_all(self) -> None:
         """Count the whole file as read: other code has read it."""
         if not self.is_forward_only:
-            self._raw.n_bytes = os.path.getsize(self.path)
+            self._raw.n_bytes = self.n_stored_bytes
 
     def chunks(self, n_bytes: int, encoding: str = "utf-8") -> Iterator[bytes]:
         """Yield what is left in pieces of about `n_bytes`, as UTF-8 whatever `encoding` it is in.

@@ -27,6 +27,7 @@ from ibidem.formats.byte_streams import (
     is_utf8,
     standard_input,
 )
+from ibidem.formats.file_access import open_file
 from ibidem.formats.file_encodings import AUTO, LOOKED_AT, detected_encoding
 from ibidem.formats.registry import FORMATS, sniff_format
 from ibidem.formats.sources import FileSource
@@ -63,7 +64,7 @@ def encoding_of_source(source: FileSource, kind: str | None) -> str:
 
 def _stored_compression(path: str | os.PathLike[str]) -> str | None:
     """Return how a file is compressed, by its first bytes as the reader does."""
-    with open(path, "rb") as file:
+    with open_file(os.fspath(path)) as file:
         return compression_of(file.read(4))
 
 
@@ -164,7 +165,7 @@ class InputFile(ByteStream):
     def stored_chunks(self) -> Iterator[bytes]:
         """Yield the whole file as it is stored; end where damage begins."""
         try:
-            with open(self.path, "rb", buffering=0) as file:
+            with open_file(self.path) as file:
                 while data := file.read(COPY_BYTES):
                     self._on_bytes(len(data))
                     yield data

@@ -1,4 +1,4 @@
-"""Access to the disk: finds files below folders, and opens files that can be read to an end, or refuses them with a reason."""
+"""Access to files: finds those below folders, and opens what can be read to an end, or refuses it with a reason."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path, PurePath
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
+import pyarrow as pa
+
+from ibidem.config.addresses import shown_address
 from ibidem.config.surface import given
 from ibidem.errors import InputError
+from ibidem.formats.remote_access import NoRangesError
+from ibidem.formats.remote_files import RemotePath, files_under
+from ibidem.formats.remote_streams import RemotePages, RemoteStream, read_json
 
 # How long to wait for a writer to open a named pipe.
 MAX_PIPE_WAIT_SECONDS = 20.0
@@ -36,7 +43,9 @@ def is_unknown_kind(reason: str) -> bool:
 
 
 def open_file(path: str) -> BinaryIO:
-    """Open a file, or a named pipe with a writer, unbuffered; anything else raises OSError."""
+    """Open a file, here or elsewhere, or a named pipe with a writer, unbuffered; anything else raises OSError."""
+    if isinstance(path, RemotePath):
+        return cast(BinaryIO, RemoteStream(path))
     try:
         kind = os.stat(path).st_mode
     except FileNotFoundError:
@@ -48,6 +57,27 @@ def open_file(path: str) -> BinaryIO:
     if (reason := not_to_be_read(kind)) and not (stat.S_ISCHR(kind) and _ends_by_itself(path)):
         raise OSError(reason)
     return open(path, "rb", buffering=0)
+
+
+def last_change_ns(path: str, state: os.stat_result) -> int:
+    """Return when a file was changed last: a database of SQLite or DuckDB also by what was written to the log beside it."""
+    changes = [state.st_mtime_ns]
+    for log in (f"{path}-wal", f"{path}.wal"):
+        with suppress(OSError, ValueError):
+            beside = os.stat(log)
+            if beside.st_size:  # whoever reads an SQLite database may leave an empty one
+                changes.append(beside.st_mtime_ns)
+    return max(changes)
+
+
+def open_at_any_place(path: str) -> Any:
+    """Return a file that Arrow can seek in; None if that cannot be done."""
+    if not isinstance(path, RemotePath):
+        return pa.OSFile(path)
+    try:
+        return pa.PythonFile(RemotePages(path), mode="r")
+    except NoRangesError:
+        return None
 
 
 def not_to_be_read(kind: int) -> str | None:
@@ -147,6 +177,43 @@ def files_below(folder: str, is_known: Callable[[str], bool]) -> FoundFiles:
     return found
 
 
+def remote_files_below(folder: str, is_known: Callable[[str], bool]) -> tuple[FoundFiles, dict[str, RemotePath]]:
+    """Return the same of a folder elsewhere, and where each of the files is."""
+    files = files_under(folder)
+    found = FoundFiles()
+    names: dict[str, set[str]] = {}  # in each folder, those of files and folders
+    for name in files:
+        parts = name.split("/")
+        for depth, part in enumerate(parts):
+            names.setdefault("/".join(parts[:depth]), set()).add(part)
+    if "unfinished.json" in names.get("", ()):
+        raise _half_replaced(shown_address(folder))
+    described = read_json(files["run.json"]) if "run.json" in files else None
+    if isinstance(described, dict) and isinstance(written := described.get("written"), list):
+        found.names = [str(name) for name in written if str(name) in files and is_known(str(name))]
+        return found, files
+    for name in files:
+        parts = name.split("/")
+        above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+        if any(part.startswith(".") for part in parts) or any(_is_left_by_us(names[place]) for place in above):
+            continue
+        if is_known(parts[-1]):
+            found.names.append(name)
+        elif parts[-1] not in _MARKERS:
+            found.left_out.append(LeftOut(name, unknown_kind(PurePath(name).suffix.lower())))
+    return found, files
+
+
+def _half_replaced(folder: str) -> InputError:
+    message = f"{folder} is a half-replaced collection: a dedup run stopped while it was replacing the files"
+    return InputError(message, f"Run dedup again with {given('overwrite', True)}.")
+
+
+def _is_left_by_us(names: Collection[str]) -> bool:
+    """Return whether a folder with such names contains results of an earlier run, or leftovers of a killed one."""
+    return {"run.json", "skipped.jsonl"} <= set(names) or not _UNFINISHED.isdisjoint(names)
+
+
 def _look(folder: str, place: str, is_known: Callable[[str], bool], found: FoundFiles) -> list[str]:
     """Take the files of one place below the folder, and return the folders in it."""
     try:
@@ -160,10 +227,9 @@ def _look(folder: str, place: str, is_known: Callable[[str], bool], found: Found
         return []
     names = {entry.name for entry in entries}
     if not place and "unfinished.json" in names:
-        message = f"{folder} is a half-replaced collection: a dedup run stopped while it was replacing the files"
-        raise InputError(message, f"Run dedup again with {given('overwrite', True)}.")
-    if place and ({"run.json", "skipped.jsonl"} <= names or names & _UNFINISHED):
-        return []  # results of an earlier run, or leftovers of a killed one, are not input
+        raise _half_replaced(folder)
+    if place and _is_left_by_us(names):
+        return []
     inner = []
     for entry in (entry for entry in entries if not entry.name.startswith(".")):
         name = os.path.join(place, entry.name)

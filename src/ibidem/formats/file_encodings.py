@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections import Counter
 
 AUTO = "auto"
 _MARKS = {
@@ -18,6 +19,16 @@ _SCRIPTS = {
     "euc_jp": [("\u3001", "\u30ff"), ("\u4e00", "\u9fff")],
     "cp932": [("\u3001", "\u30ff"), ("\u4e00", "\u9fff")],
 }
+# Which letters beyond ASCII languages have, in the encodings of Windows for the west and for the middle of Europe.
+_ALPHABETS = {
+    "cp1252": (
+        "àâæçèéêëîïôœùûüÿ", "äöüßé", "áéíñóúüçª", "áâãàçéêíóôõúüº", "àèéìíîòóù", "æøåéòô", "åäöéü", "áéíóúýþæöð", "éëïóöüèê",
+        "àçèéíïòóúü·",
+    ),
+    "cp1250": ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž"),
+}  # fmt: skip
+_PUNCTUATION = frozenset("„“”‚‘’‹›«»–—…•§°©®™€¡¿´¨·\xa0\xad")
+_CLEARER = 0.05
 _MOST_SHARE = 0.9
 _LEAST_SHARE = 0.1
 
@@ -53,11 +64,11 @@ def detected_encoding(data: bytes, is_whole: bool = True) -> str:
         name = codecs.lookup(found).name
     except LookupError:
         name = "utf-8"
-    return _by_letters(data[:LOOKED_AT]) if name in ("utf-8", "ascii", "iso8859-1") else name
+    return _by_letters(data[:LOOKED_AT]) if name in ("utf-8", "ascii", "iso8859-1", "cp1252", "cp1250") else name
 
 
 def _by_letters(data: bytes) -> str:
-    """Return the encoding in which most of the letters beyond ASCII are of its own script; that of Windows if there is none."""
+    """Return the encoding in which most of the letters beyond ASCII are of its own script; one of Windows if there is none."""
     # A few bytes beyond ASCII, such as the apostrophes of Windows, are no Korean or Japanese text.
     n_beyond = sum(byte > 0x7F for byte in data)
     for encoding, letters in _SCRIPTS.items() if n_beyond > _LEAST_SHARE * len(data) else ():
@@ -65,4 +76,19 @@ def _by_letters(data: bytes) -> str:
         beyond = [sign for sign in text if sign > "\x7f"]
         if sum(first <= sign <= last for sign in beyond for first, last in letters) > _MOST_SHARE * len(beyond):
             return encoding
-    return "cp1252"
+    west, middle = (_alphabet_share(data, encoding) for encoding in _ALPHABETS)
+    return "cp1250" if middle > west + _CLEARER else "cp1252"
+
+
+def _alphabet_share(data: bytes, encoding: str) -> float:
+    """Return how many of the signs beyond ASCII are letters of one language, of the one that has most of them."""
+    signs = Counter(sign for sign in data.decode(encoding, "replace").lower() if sign > "\x7f")
+    # In one of the two, a punctuation mark may be a letter of the other.
+    marks = {mark for mark in _PUNCTUATION if all(_byte_of(mark, each) == _byte_of(mark, encoding) for each in _ALPHABETS)}
+    n_letters = sum(count for sign, count in signs.items() if sign not in marks)
+    best = max(sum(signs[letter] for letter in alphabet) for alphabet in _ALPHABETS[encoding])
+    return best / n_letters if n_letters else 1.0
+
+
+def _byte_of(sign: str, encoding: str) -> bytes:
+    return sign.encode(encoding, "ignore")

@@ -1,51 +1,24 @@
-"""Names of files, as they can be shown, stored and sent; and names of copies, which never replace an input."""
+"""The one name by which each file is known, and names of copies, which never replace an input."""
 
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
+from ibidem.config.addresses import file_part, is_remote
 from ibidem.config.surface import in_shell
 from ibidem.errors import InputError, UsageError
 from ibidem.formats.byte_streams import STDIN
-from ibidem.formats.sources import FileSource, ObjectSource, Source
+from ibidem.formats.registry import FORMATS
+from ibidem.formats.sources import FileSource, ObjectSource, Source, place_of
 
 # What ibidem writes beside the copies.
 MARKS_FILE = "marks.jsonl"
 UNFINISHED_FILE = "unfinished.json"  # lists what is in a folder while results are replaced there
 STAGED_FOLDER = ".cleaned"  # where copies are written before they take their places
 OUR_FILES = ("removed.jsonl", "skipped.jsonl", "run.json", MARKS_FILE, UNFINISHED_FILE)
-_UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_LIKE_ESCAPE = re.compile(rf"\\(?=[nrtxu\\]|{_UNPRINTABLE.pattern})")
-_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def printable(name: str) -> str:
-    """Return a name with an escape for every character that a terminal or a table cannot show as it is.
-
-    >>> printable("two\\nlines, caf\\udce9")
-    'two\\\\nlines, caf\\\\xe9'
-    """
-    return _UNPRINTABLE.sub(_escaped, name)
-
-
-def printable_path(path: str) -> str:
-    """Return a path as `printable` does, and never the same for two: what only looks like an escape gets another backslash.
-
-    Where a backslash separates folders, names contain none, and nothing that needs an escape either.
-    """
-    return printable(path if os.sep == "\\" else _LIKE_ESCAPE.sub(r"\\\\", path))
-
-
-def _escaped(found: re.Match[str]) -> str:
-    character = found[0]
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as Python represents it
-        code -= 0xDC00
-    return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
 class CurrentFolder:
@@ -103,7 +76,7 @@ def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
     for file, path in zip(files, paths, strict=True):
         if path.parent == folder and path.name.casefold().removesuffix(".part") in OUR_FILES:
             raise InputError(f"{file.name}: ibidem itself writes a file {path.name} there", "Rename the input.")
-    inputs = {os.path.realpath(file.path) for file in files}
+    inputs = {place_of(file) for file in files}
     outputs: set[str] = set()
     for path in paths:
         real = os.path.realpath(path)
@@ -122,9 +95,12 @@ def _checked(source: Source) -> FileSource:
             f"{source.name}: Python objects are not files and cannot be copied",
             in_shell("Give file paths.", "Use cleaned() instead of write(), or give file paths."),
         )
+    if source.format is not None and FORMATS[source.format].is_database:
+        message = f"{source.name}: cannot make a cleaned copy of a database"
+        raise InputError(message, "Write its rows to a Parquet or JSON lines file first.")
     if source.path == STDIN:
         raise InputError("standard input can be read only once", "Save it with spool_stdin, and give its path.")
-    if os.path.exists(source.path) and not stat.S_ISREG(os.stat(source.path).st_mode):
+    if not is_remote(source.path) and os.path.exists(source.path) and not stat.S_ISREG(os.stat(source.path).st_mode):
         raise InputError(f"{source.name} is not a regular file and can be read only once", "Save it to a file first.")
     return source
 
@@ -136,7 +112,7 @@ def _names(files: Sequence[FileSource]) -> list[str]:
     names = [PurePath(_printable_path(file)).name for file in files]
     if len(set(names)) == len(names):
         return names
-    absolute = [os.path.abspath(_printable_path(file)) for file in files]
+    absolute = [_absolute(_printable_path(file)) for file in files]
     if len(set(absolute)) < len(absolute):
         twice = next(path for path in absolute if absolute.count(path) > 1)
         raise InputError(f"{twice} is given twice", "Give each file once.")
@@ -149,4 +125,9 @@ def _names(files: Sequence[FileSource]) -> list[str]:
 
 def _printable_path(file: FileSource) -> str:
     """Return a path whose last part is the name of the copy; `run.json`, which lists the copies, has printable names only."""
-    return file.path if file.name == STDIN else file.name
+    return file.path if file.name == STDIN else file_part(file.name)
+
+
+def _absolute(path: str) -> str:
+    """Return an absolute path; that of an address begins with what is before its colon."""
+    return os.path.join(os.sep, *path.replace("://", "/").split("/")) if is_remote(path) else os.path.abspath(path)

@@ -53,15 +53,16 @@ def _messages(stream: ByteStream) -> Iterator[bytes | None]:
             if not is_begun and found.start() > 0:
                 break
             if is_begun:
-                yield None if is_long else bytes(waiting[: found.start()])
-            del waiting[: found.end()]
+                yield None if is_long else bytes(waiting[1 : found.start()])
+            # The end of this line stays: after an empty message, the next one begins behind two ends of lines.
+            del waiting[: found.end() - 1]
             n_searched, is_begun, is_long = 1, True, False
         if not is_begun and (len(waiting) > _LONGEST_BEGIN or not data):
             if waiting.strip():
                 raise OSError("not a mailbox: it does not begin with a line 'From …'")
             return
         if not data:
-            yield None if is_long else bytes(waiting)
+            yield None if is_long else bytes(waiting[1:])
             return
         # A beginning may be cut in two; it needs the lines before it.
         n_searched = max(1, len(waiting) - _LONGEST_BEGIN) if is_begun else 0

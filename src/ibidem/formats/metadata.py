@@ -13,15 +13,17 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from ibidem.config import DocumentsConfig
+from ibidem.config.addresses import file_part, is_remote, shown_address
 from ibidem.config.surface import given, named
 from ibidem.errors import InputError, SettingsError
 from ibidem.formats.byte_streams import BOM, READ_ERRORS, ByteStream
 from ibidem.formats.file_encodings import detected_encoding
 from ibidem.formats.line_streams import line_blocks
+from ibidem.formats.partitions import DATES
+from ibidem.formats.remote_files import look_up
 
 NONE, AUTO = "none", "auto"
 _KEYS = ("id", "doc_id", "document", "document_id", "file", "filename", "file_name", "path", "name", "source", "url")
-_DATES = ("date", "published", "publication_date", "datetime", "timestamp", "year")
 _DELIMITERS = ",;\t|"
 _MOST_FIELD_CHARS = 1 << 27
 
@@ -39,29 +41,37 @@ def table_of(config: DocumentsConfig) -> Table | None:
     """Return the table that settings name, if any; InputError if it cannot be used."""
     if config.metadata == NONE:
         return None
+    path = config.metadata
+    if is_remote(path):
+        found = look_up(path)
+        if found is None:
+            raise InputError(f"the metadata {shown_address(path)} are a folder, not a file", f"Check {named('metadata')}.")
+        return _read(found, config.metadata_key, config.id_field, *found.state)
     try:
-        state = os.stat(config.metadata)
+        state = os.stat(path)
     except OSError as error:
-        message = f"cannot read the metadata {config.metadata}: {error.strerror}"
+        message = f"cannot read the metadata {path}: {error.strerror}"
         raise InputError(message, f"Check {named('metadata')}.") from None
-    return _read(config.metadata, config.metadata_key, config.id_field, state.st_mtime_ns, state.st_size)
+    return _read(path, config.metadata_key, config.id_field, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=4)
-def _read(path: str, wanted_key: str, id_field: str, *_state: int) -> Table:
+def _read(path: str, wanted_key: str, id_field: str, *_state: int | str | None) -> Table:
     """Return a table; it is read again when its file has changed."""
+    shown = shown_address(path)
     try:
         rows = list(_rows(path))
     except (*READ_ERRORS, ValueError, csv.Error, RecursionError) as error:
-        raise InputError(f"cannot read the metadata {path}: {error}", "Give a CSV, TSV, JSON lines or Parquet file.") from error
+        known = "Give a CSV, TSV, JSON lines or Parquet file."
+        raise InputError(f"cannot read the metadata {shown}: {error}", known) from error
     names = list(dict.fromkeys(name for row in rows[:100] for name in row))
     by_name = {name.casefold(): name for name in reversed(names)}
     choices = (id_field, *_KEYS) if wanted_key == AUTO else (wanted_key,)
     key = next((by_name[name.casefold()] for name in choices if name.casefold() in by_name), None)
     if key is None:
-        shown = ", ".join(names[:40]) or "none"
+        columns = ", ".join(names[:40]) or "none"
         raise InputError(
-            f"no column of {path} says which document a row is about; its columns are {shown}",
+            f"no column of {shown} says which document a row is about; its columns are {columns}",
             f"Name the column with ids or file names with {given('metadata_key', 'NAME')}.",
         )
     by_key: dict[str, int] = {}
@@ -69,18 +79,19 @@ def _read(path: str, wanted_key: str, id_field: str, *_state: int) -> Table:
         value = row.get(key)
         if value not in (None, ""):
             by_key.setdefault(_plain(str(value)), number)
-    return Table(path, by_key, rows, key)
+    return Table(shown, by_key, rows, key)
 
 
 def _rows(path: str) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a table, as its name says."""
-    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
-    if ".parquet" in suffixes:
-        import pyarrow.parquet as pq
-
-        yield from pq.read_table(path).to_pylist()
-        return
+    suffixes = [suffix.lower() for suffix in PurePath(file_part(path)).suffixes]
     with ByteStream(path) as stream:
+        if ".parquet" in suffixes:
+            import pyarrow.parquet as pq
+
+            with stream.open_at_any_place() as file:
+                yield from pq.read_table(file).to_pylist()
+            return
         if {".jsonl", ".ndjson"} & set(suffixes):
             for block in line_blocks(stream, "utf-8"):
                 for line in block.split(b"\n"):
@@ -114,7 +125,7 @@ class Additions:
         if self.table is not None:
             names = {name for row in self.table.rows[:100] for name in row}
             by_name = {name.casefold(): name for name in sorted(names, reverse=True)}
-            times = (config.time_field, *(_DATES if config.time_field == DocumentsConfig().time_field else ()))
+            times = (config.time_field, *(DATES if config.time_field == DocumentsConfig().time_field else ()))
             self._time = next((by_name[name.casefold()] for name in times if name.casefold() in by_name), None)
             self._group = by_name.get(config.group_field.casefold())
 

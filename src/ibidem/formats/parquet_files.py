@@ -39,7 +39,7 @@ _NUMBER_FOLLOWS, _DICTIONARY_PAGE, _HEAD_BYTES = 0x15, 2, 16
 
 def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     """Yield a job for each stretch of rows; their position is their number in the file."""
-    with _stored_bytes(stream) as stored, pq.ParquetFile(stored) as file:
+    with stream.open_at_any_place() as stored, pq.ParquetFile(stored) as file:
         names, text_field = file.schema_arrow.names, wanted.config.text_field
         if text_field in names:
             check_text_type(file.schema_arrow.field(text_field).type, source.name, wanted)
@@ -105,7 +105,7 @@ def _rows(file: Any, stored: Any, columns: list[str]) -> Iterator[Any]:
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
     """Copy all rows except removed ones."""
     try:
-        stored = _stored_bytes(file)
+        stored = file.open_at_any_place()
         table = pq.ParquetFile(stored)
     except READ_ERRORS as error:
         raise edits.changed() from error
@@ -136,7 +136,7 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
 
 def field_names(file: InputFile) -> list[str]:
     """Return the names of the columns."""
-    with _stored_bytes(file) as stored, pq.ParquetFile(stored) as table:
+    with file.open_at_any_place() as stored, pq.ParquetFile(stored) as table:
         names: list[str] = table.schema_arrow.names
         return names
 
@@ -270,11 +270,6 @@ def _filter(batch: Any, kept: Any) -> list[Any]:
     except pa.ArrowNotImplementedError:  # some types can be sliced only
         edges = np.flatnonzero(np.diff(np.concatenate(([False], kept, [False]))))
         return [batch.slice(start, end - start) for start, end in zip(edges[::2], edges[1::2], strict=True)]
-
-
-def _stored_bytes(stream: ByteStream) -> Any:
-    """Return a file that Arrow can seek in. Parquet is read from its end: what cannot be sought in is read as a whole."""
-    return pa.BufferReader(stream.read()) if stream.is_forward_only else pa.OSFile(stream.path)
 
 
 def n_bytes_of(rows: Any) -> int:

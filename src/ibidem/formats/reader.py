@@ -63,7 +63,8 @@ def read(
     # settings of read
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
     date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
-    group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
+    group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+    encoding: str = "utf-8",
     # end of settings
 ) -> Iterator[Document]:  # fmt: skip
     """Yield the documents of all inputs one by one, with all further fields of their records in `fields`.

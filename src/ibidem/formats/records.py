@@ -21,6 +21,7 @@ from ibidem.formats.field_paths import is_path
 from ibidem.formats.file_encodings import AUTO
 from ibidem.formats.jobs import WITHOUT_ROW, Outcome, ReadingRemark
 from ibidem.formats.metadata import Additions
+from ibidem.formats.partitions import fields_of_folders, filled
 from ibidem.formats.written_dates import check_form
 from ibidem.model import DOCUMENT_BATCH, Skipped
 
@@ -176,6 +177,9 @@ def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
         moments = times.from_array(records.time, wanted.config.date_format)
     remarks = _unread_times(records, moments)
     others = records.others
+    if isinstance(records.source, list) or "=" in records.source:
+        moments, group = filled(moments, group, records.source, wanted.config)
+        others = None if others is None else [_with_folders(records, row, fields) for row, fields in enumerate(others)]
     if wanted.additions.is_any:
         moments, group, others, more = _with_additions(records, doc_ids, moments, group, wanted)
         remarks += more
@@ -199,6 +203,10 @@ def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
         others = None if others is None else [fields for fields, keep in zip(others, good, strict=True) if keep]
     batches = _cut(pa.RecordBatch.from_arrays(columns, schema=DOCUMENT_BATCH))
     return Outcome(batches, skipped, n_bytes, others, remarks)
+
+
+def _with_folders(records: Records, row: int, fields: dict[str, Any]) -> dict[str, Any]:
+    return {**fields_of_folders(records.source_of(row)), **fields}
 
 
 def _with_additions(

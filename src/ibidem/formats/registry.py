@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol, cast
 
+from ibidem.config.addresses import file_part
 from ibidem.config.surface import given
 from ibidem.formats.byte_streams import BOM, COMPRESSIONS, MAGIC, ByteStream, is_utf8
 from ibidem.formats.file_encodings import wide_encoding
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ibidem.formats.sources import FileSource
 
 TEXT, HTML, JSONL, JSON, CSV, TSV, PARQUET, WARC = "text", "html", "jsonl", "json", "csv", "tsv", "parquet", "warc"
+SQLITE, DUCKDB = "sqlite", "duckdb"
 PDF, DOCX, ODT, RTF, EPUB, XML, EML, MBOX = "pdf", "docx", "odt", "rtf", "epub", "xml", "eml", "mbox"
 HEAD_BYTES = 4096
 _TWICE = " data, compressed twice"
@@ -56,6 +58,7 @@ _FOREIGN = {
 _NAMED = {
     b"%PDF-": "as .pdf it would be read",
     b"{\\rtf": "as .rtf it would be read",
+    b"SQLite format 3\0": "as .sqlite it would be read",
     b"PK\x03\x04": "as .docx, .odt or .epub, if it is one, it would be read",
 }
 _TAR_PLACE, _TAR = 257, b"ustar"
@@ -77,11 +80,13 @@ class Format:
     is_html: bool = False  # texts are taken out of HTML, which also says its encoding
     is_extracted: bool = False  # texts are taken out of something else, and nothing can be put back
     is_document: bool = False  # a file is one document
+    is_database: bool = False  # records are what a query gives, and nothing can be put back
     has_fields: bool = False  # records have named fields
     has_lines: bool = False  # the position of a record is its line
 
 
 _extracted = partial(Format, "extracted_files", is_binary=True, is_extracted=True, is_document=True)
+_database = partial(Format, "database_files", is_binary=True, has_fields=True, is_database=True)
 FORMATS = {
     TEXT: Format("text_files", (".txt", ".md", ".rst", ".log"), (".text", ".markdown"), is_document=True),
     HTML: Format("text_files", (".html",), (".htm", ".xhtml"), (b"<!doctype html", b"<html"), is_html=True, is_document=True),
@@ -98,6 +103,8 @@ FORMATS = {
     CSV: Format("csv_files", (".csv",), has_fields=True, has_lines=True),
     TSV: Format("csv_files", (".tsv",), has_fields=True, has_lines=True),
     PARQUET: Format("parquet_files", (".parquet",), first_bytes=(b"PAR1",), is_binary=True, has_fields=True),
+    SQLITE: _database((".sqlite", ".db"), (".sqlite3",), (b"SQLite format 3\0",)),
+    DUCKDB: _database((".duckdb",)),
     WARC: Format("warc_files", (".warc",), first_bytes=(b"WARC/",), is_binary=True, is_html=True),
 }
 _BY_EXTENSION = {extension: name for name, kind in FORMATS.items() for extension in (*kind.extensions, *kind.other_extensions)}
@@ -126,7 +133,7 @@ def load_format(name: str) -> FileFormat:
 
 def format_of(path: str) -> str | None:
     """Return the format that a file name means, or None if it says nothing."""
-    name = PurePath(path)
+    name = PurePath(file_part(path))
     if name.suffix.lower() in COMPRESSIONS:
         name = name.with_suffix("")
     return _BY_EXTENSION.get(name.suffix.lower())

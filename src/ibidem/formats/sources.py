@@ -11,10 +11,16 @@ from datetime import datetime, timezone
 from pathlib import PurePath
 from typing import Any
 
+from ibidem.config.addresses import HIDDEN, file_part, id_of_file, is_remote
+from ibidem.errors import IbidemError
 from ibidem.formats.byte_streams import STDIN
+from ibidem.formats.file_access import last_change_ns
 from ibidem.formats.registry import format_of
+from ibidem.formats.remote_access import place_elsewhere
+from ibidem.formats.remote_files import RemotePath, look_up
 
-FileState = tuple[int, int, int, int] | None  # device, inode, bytes, nanoseconds of the last change; None: not there
+# Device, inode, bytes, nanoseconds of the last change; elsewhere, size and version. None: not there.
+FileState = tuple[int, int, int, int] | tuple[int | None, str | None] | None
 _ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__", "with_format")
 
 
@@ -41,6 +47,8 @@ class FileSource:
     @property
     def n_bytes(self) -> int | None:
         """Size of the file, or None for a stream."""
+        if isinstance(self.path, RemotePath):
+            return self.path.n_bytes
         try:
             state = os.stat(self.path) if self.path != STDIN else None
         except OSError:
@@ -66,20 +74,31 @@ def has_arrow(item: Any) -> bool:
 
 
 def describe_source(source: Source) -> dict[str, Any]:
-    """Return what `run.json` records about a source: path, bytes and modification time of a file.
+    """Return what `run.json` records about a source: path, bytes and modification time, or version, of a file.
 
     The id of a file that is one document as a whole is added where it is not its path.
     """
     if isinstance(source, ObjectSource):
         return {"kind": "python object"}
+    if isinstance(source.path, RemotePath):
+        return _describe_remote(source, source.path)
     if source.name == STDIN or (size := source.n_bytes) is None:
         return {"kind": "stream", "path": source.name}
     description = {"path": source.name, "bytes": size, "modified": _time_of_change(source.path)}
-    return description if source.doc_id == PurePath(source.name).as_posix() else description | {"id": source.doc_id}
+    return description if source.doc_id == id_of_file(source.name) else description | {"id": source.doc_id}
+
+
+def _describe_remote(source: FileSource, path: RemotePath) -> dict[str, Any]:
+    if path.state == (None, None):  # nothing would tell that it has changed
+        return {"kind": "stream", "path": source.name}
+    return {"path": source.name, "bytes": path.n_bytes, "version": path.version}
 
 
 def is_changed(path: str, description: Mapping[str, Any]) -> bool:
     """Return whether a file that is there differs from its description in `run.json`."""
+    if "version" in description:
+        found = _found_again(str(description["path"]))
+        return found is not None and found.state != (description.get("bytes"), description["version"])
     described = description.get("bytes"), description.get("modified")
     return os.path.isfile(path) and (os.path.getsize(path), _time_of_change(path)) != described
 
@@ -103,8 +122,18 @@ def sources_described(
     return sources, missing
 
 
+def _found_again(name: str) -> RemotePath | None:
+    """Return a file elsewhere by its name; None if it is not there, or if the name does not show all of the address."""
+    try:
+        return None if HIDDEN in name else look_up(name)
+    except IbidemError:
+        return None
+
+
 def _place_of(description: Mapping[str, Any], folder: str, others: Sequence[str]) -> str | None:
     name = str(description.get("path", ""))
+    if is_remote(name):
+        return _found_again(name)
     if os.path.isfile(path := os.path.join(folder, name)):
         return path
     moved = dict.fromkeys(os.path.join(other, name) for other in others if not os.path.isabs(name))
@@ -115,7 +144,7 @@ def _place_of(description: Mapping[str, Any], folder: str, others: Sequence[str]
 
 
 def _described_id(description: Mapping[str, Any]) -> str:
-    return str(description.get("id", PurePath(str(description["path"])).as_posix()))
+    return str(description.get("id", id_of_file(str(description["path"]))))
 
 
 def under_described_names(sources: Iterable[Source], descriptions: Iterable[Mapping[str, Any]]) -> list[Source]:
@@ -154,11 +183,11 @@ def under_described_names(sources: Iterable[Source], descriptions: Iterable[Mapp
 
 def _traits(description: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what a file is known by, wherever it is: its name, its size, the time of its last change."""
-    return PurePath(str(description["path"])).name, description.get("bytes"), description.get("modified")
+    return PurePath(file_part(str(description["path"]))).name, description.get("bytes"), description.get("modified")
 
 
 def _traits_of_file(file: FileSource) -> tuple[Any, ...]:
-    return PurePath(file.path).name, file.n_bytes, _time_of_change(file.path)
+    return PurePath(file_part(file.path)).name, file.n_bytes, _time_of_change(file.path)
 
 
 def _alone(traits: Mapping[int, tuple[Any, ...]]) -> dict[tuple[Any, ...], int]:
@@ -175,7 +204,8 @@ def _ends_of(path: str) -> Iterator[tuple[str, ...]]:
 
 def _time_of_change(path: str) -> str | None:
     try:
-        return datetime.fromtimestamp(os.path.getmtime(path), timezone.utc).isoformat(timespec="seconds")
+        seconds = last_change_ns(path, os.stat(path)) / 1e9
+        return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
     except (OSError, ValueError, OverflowError):  # just removed, or a time beyond the year 9999
         return None
 
@@ -197,9 +227,16 @@ def first_change(before: Mapping[str, FileState], now: Mapping[str, FileState]) 
     return None if gone is None else f"{gone} has disappeared since it was read"
 
 
+def place_of(source: FileSource) -> str:
+    """Return where a file is, the same for all paths that lead there."""
+    return place_elsewhere(source.path) if is_remote(source.path) else os.path.realpath(source.path)
+
+
 def _state(path: str) -> FileState:
+    if isinstance(path, RemotePath):
+        return path.state
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_dev, found.st_ino, found.st_size, last_change_ns(path, found)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
+from ibidem.config.addresses import extension_of
 from ibidem.config.surface import named
 from ibidem.formats.byte_streams import BOM, CHANGED, COMPRESSIONS, MAX_RECORD_BYTES, READ_ERRORS, ByteStream, is_utf8
 from ibidem.formats.copy_files import InputFile, OutputFile
@@ -30,7 +30,7 @@ def read_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
     n_bytes = 0
     for source in sources:
         # The expanded size of a compressed file is not known before: it is a job of its own.
-        size = MAX_JOB_BYTES if os.path.splitext(source.path)[1].lower() in COMPRESSIONS else source.n_bytes or 0
+        size = MAX_JOB_BYTES if extension_of(source.path) in COMPRESSIONS else source.n_bytes or 0
         if handful and (len(handful) == MAX_JOB_FILES or n_bytes + size > MAX_JOB_BYTES or source.format != handful[0].format):
             yield weighed(functools.partial(_read_files, handful, wanted), n_bytes)
             handful, n_bytes = [], 0

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from ibidem.formats.byte_streams import MAX_RECORD_BYTES, READ_ERRORS, ByteStream, UnfoldedError, most_unfolded
 from ibidem.formats.copy_files import COPY_BYTES, InputFile, OutputFile
 from ibidem.formats.edits import Edits
+from ibidem.formats.file_access import open_file
 from ibidem.formats.html_text import decode_html, extract_text
 from ibidem.formats.http_bodies import BodyError, decode_body
 from ibidem.formats.jobs import Job, Outcome, weighed
@@ -246,7 +247,7 @@ def _member_places(file: InputFile, edges: list[int]) -> list[int] | None:
         return None
     places = {sys.maxsize: sys.maxsize}
     wanted = set(edges)
-    with open(file.path, "rb") as raw:
+    with open_file(file.path) as raw:
         n_read = n_content = 0
         data = b""
         member = None

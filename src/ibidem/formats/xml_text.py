@@ -19,13 +19,13 @@ _TEI_ROOTS, _OCR_ROOTS = ("TEI", "TEI.2", "teiCorpus"), ("alto", "PcGts")
 
 
 def xml_text(data: bytes, wanted: Wanted) -> Extracted:
-    """Return the text of an XML file, by its outermost element, or by the path that settings name."""
-    if wanted.config.text_path != AUTO_PATH:
-        by_path = PathText(wanted.config.text_path)
+    """Return the text of an XML file: what has the path that settings name; without any, by its outermost element."""
+    path = wanted.config.text_path
+    if path != AUTO_PATH:
+        by_path = PathText(path)
         by_path.read(data)
-        if not by_path.found:
-            raise UnreadableError(f"nothing in it has the path '{wanted.config.text_path}'")
-        return Extracted("\n\n".join(by_path.found))
+        if by_path.found:
+            return Extracted("\n\n".join(by_path.found))
     root = _Root()
     root.read(data)
     if root.name in _OCR_ROOTS:
@@ -38,6 +38,8 @@ def xml_text(data: bytes, wanted: Wanted) -> Extracted:
         return edition.extracted()
     if root.name == "html":
         return Extracted(extract_text(decode_html(data), wanted.config.main_content))
+    if path != AUTO_PATH:
+        raise UnreadableError(f"nothing in it has the path '{path}'")
     name = root.name[:40]
     example = given("text_path", f"{name}//p")
     raise UnreadableError(f"XML of an unknown kind ('{name}'): say which elements have the text, such as {example}")

@@ -23,7 +23,7 @@ from ibidem.index.segment import strings
 from ibidem.index.source_texts import Numbers, SourceTexts, bytes_of_chars, joined_texts
 from ibidem.passages import PassageRows
 from ibidem.passages.kernels.chains import A_FIRST, B_FIRST
-from ibidem.passages.tables import in_reading_order, passages_table
+from ibidem.passages.tables import by_pair, in_reading_order, passages_table
 
 
 def align_known(
@@ -36,26 +36,47 @@ def align_known(
     as they are.
     """
     has_text = texts.has()
-    stay, moved = [], []
-    together = [pairs[has_text[pairs].all(axis=1)]]
-    for part in passages:
-        documents = rows.document[part.table[:, [A_FIRST, B_FIRST]]].astype(np.int64)
-        is_moved = np.asarray(has_text[documents].all(axis=1), np.bool_)
-        stay.append(part.chosen(~is_moved))
-        moved.append(part.chosen(is_moved))
-        together.append(documents[is_moved])
-    known = np.unique(np.concatenate(together), axis=0)
-    whole = _whole_texts(small, texts, np.unique(known))
-    assert rows.position is not None
-    in_whole = replace(rows, sentence=(whole.document_first[rows.document] + rows.position).astype(np.int32))
+    stay, moved, documents = _apart(passages, rows, has_text)
+    known = np.unique(np.concatenate([pairs[has_text[pairs].all(axis=1)], documents]), axis=0)
+    whole, in_whole = _whole_texts(small, texts, np.unique(known), rows)
     moved, aligned = align_documents(moved, in_whole, whole, known[known[:, 0] != known[:, 1]], config, run_tasks)
     min_sentences = passage_limits(config).min_sentences
     found = passages_table([*stay, *moved], rows, small, min_sentences, run_tasks)
     return in_reading_order([found, aligned_table(aligned, whole, min_sentences)])
 
 
-def _whole_texts(small: Collection, texts: SourceTexts, chosen: Numbers) -> Collection:
-    """Return the documents of a small collection, some of them with their texts and all sentences, the others with neither.
+def extend_known(
+    passages: list[PassageRows], rows: Rows, small: Collection, texts: SourceTexts, config: Config, run_tasks: RunTasks
+) -> pa.Table:
+    """Return passages in the schema PASSAGES; where the texts of both documents are there, their ends are moved outwards."""
+    min_sentences = passage_limits(config).min_sentences
+    stay, moved, documents = _apart(passages, rows, texts.has())
+    if len(documents) == 0:
+        return passages_table(stay, rows, small, min_sentences, run_tasks)
+    whole, in_whole = _whole_texts(small, texts, np.unique(documents), rows)
+    found = passages_table(moved, in_whole, whole, min_sentences, run_tasks, extend=True)
+    if not any(map(len, stay)):
+        return found
+    return by_pair([passages_table(stay, rows, small, min_sentences, run_tasks), found])
+
+
+def _apart(
+    passages: list[PassageRows], rows: Rows, has_text: NDArray[np.bool_]
+) -> tuple[list[PassageRows], list[PassageRows], Numbers]:
+    """Return the passages of which a text is not there, and the others with their documents."""
+    stay, moved, known = [], [], [np.empty((0, 2), np.int64)]
+    for part in passages:
+        documents = rows.document[part.table[:, [A_FIRST, B_FIRST]]].astype(np.int64)
+        is_moved = np.asarray(has_text[documents].all(axis=1), np.bool_)
+        stay.append(part.chosen(~is_moved))
+        moved.append(part.chosen(is_moved))
+        known.append(documents[is_moved])
+    return stay, moved, np.concatenate(known)
+
+
+def _whole_texts(small: Collection, texts: SourceTexts, chosen: Numbers, rows: Rows) -> tuple[Collection, Rows]:
+    """Return the documents of a small collection, some of them with their texts and all sentences, the others with neither;
+    and the rows of the former.
 
     Words are hashed as in `compare`, whatever the seed of the index.
     """
@@ -79,7 +100,7 @@ def _whole_texts(small: Collection, texts: SourceTexts, chosen: Numbers) -> Coll
     sizes[chosen], of_texts[chosen] = size, np.diff(text_first)
     (batch,) = small.batches
     column = strings(starts_of(of_texts), data)
-    return Collection(
+    whole = Collection(
         [batch.set_column(batch.schema.get_field_index("text"), batch.schema.field("text"), column)],
         n_chars=small.n_chars,
         n_input=small.n_input,
@@ -91,6 +112,8 @@ def _whole_texts(small: Collection, texts: SourceTexts, chosen: Numbers) -> Coll
         n_words=n_words,
         digest=np.zeros(len(starts), np.uint64),
     )
+    assert rows.position is not None
+    return whole, replace(rows, sentence=(whole.document_first[rows.document] + rows.position).astype(np.int32))
 
 
 def _sentences_of(texts: SourceTexts, chosen: Numbers) -> tuple[Numbers, NDArray[np.int32], Numbers, Numbers, Numbers]:

@@ -29,6 +29,7 @@ from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.similar_types import find_similar
 from ibidem.index.snapshot import kept_in
 from ibidem.index.source_texts import SourceTexts, with_pages, with_texts
+from ibidem.index.verbatim import verbatim_hits
 from ibidem.index.vocabulary import WordCounts
 from ibidem.model import Skipped
 
@@ -213,6 +214,18 @@ class QueryResult:
         """Return the hits of the document with that number."""
         begin, end = self._hit_rows.get(self.ids[document], (0, 0))
         return tuple(_hits_in(self.hits.slice(begin, end - begin)))
+
+    def verbatim(self) -> pa.Table:
+        """Return the sentences that the index contains word for word: the first hit of each, with both texts, in order.
+
+        The words are compared in the texts. `search_engine="exact"` finds all such sentences; of other engines, the best hit of
+        a sentence may be another one. An index without texts raises IndexSettingsError.
+        """
+        if not self.has_texts:
+            message = "the index does not keep texts, so nothing proves that it contains a sentence word for word"
+            raise IndexSettingsError(message, "Build the index again so that it keeps texts.")
+        hits, texts = self._located_hits
+        return verbatim_hits(hits, SourceTexts.of(self._collection), texts)
 
     def hit_records_of(self, document: int) -> list[dict[str, Any]]:
         """Return the hits of the document with that number, as records; with texts if the index keeps them."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
@@ -189,3 +191,17 @@ class Arrivals:
         if settings.elements is not None and not has_key(settings.elements):
             types = replace(types, elements=self._elements(counts, settings))
         return build_segment(documents, sentences, types, counts, settings, self._texts if settings.texts else None)
+
+
+def in_chunks(batches: Iterable[pa.RecordBatch], n_first_bytes: int, n_later_bytes: int) -> Iterator[list[pa.RecordBatch]]:
+    """Yield record batches in lists of at least so many bytes of text; the first list may differ from the others."""
+    chunk: list[pa.RecordBatch] = []
+    n_bytes, n_chunk_bytes = 0, n_first_bytes
+    for batch in batches:
+        chunk.append(batch)
+        n_bytes += batch.column("text").nbytes
+        if n_bytes >= n_chunk_bytes:
+            yield chunk
+            chunk, n_bytes, n_chunk_bytes = [], 0, n_later_bytes
+    if chunk:
+        yield chunk

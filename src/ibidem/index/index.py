@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import pyarrow as pa
 
@@ -31,12 +31,13 @@ from ibidem.formats.jobs import ReadingRemark, SkippedRecords, reading_notices
 from ibidem.formats.python_inputs import refuse_texts_without_ids, settle, with_prefix
 from ibidem.formats.reader import as_stream
 from ibidem.index.answers import QueryResult, answer
-from ibidem.index.arrivals import Arrivals
+from ibidem.index.arrivals import Arrivals, in_chunks
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import refuse_other_settings
 from ibidem.index.commits import WriterLock
 from ibidem.index.elements import needs_counts
 from ibidem.index.inspection import describe, find_damage
+from ibidem.index.quotations import VerifiedQuotation, verify_quotations
 from ibidem.index.segment import Segment
 from ibidem.index.settings import (
     as_decided,
@@ -54,6 +55,7 @@ from ibidem.index.watcher import Arrival, Watcher
 from ibidem.index.writer import Writer
 from ibidem.model import Document
 from ibidem.sentences.core import gather
+from ibidem.sentences.ignored_text import load_ignored
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
 _CHUNKS_IN_MEMORY = 60  # several are built at a time, and each takes several times its text
@@ -116,17 +118,18 @@ class Index:
         # settings of Index
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
         date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
-        group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+        group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
         encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+        ignore: str | Sequence[str] = "none",
         signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
         shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
         spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
         spot_chain: int = 2, max_document_share: float = 0.6, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
-        max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False, skip_same_group: bool = False,
-        align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25, signature_bits: int = 64,
-        bits_per_word: int | Literal["auto"] = 3, texts: bool = True,
+        max_gap_sentences: int = 4, extend_ends: bool = True, max_places: int = 100, same_document: bool = False,
+        skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25,
+        signature_bits: int = 64, bits_per_word: int | Literal["auto"] = 3, texts: bool = True,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -161,6 +164,11 @@ class Index:
         self._check_usable()
         return bool(self._catalog.serials_of([doc_id]))
 
+    @property
+    def commit(self) -> str:
+        """The name of the last commit; it changes whenever documents are added, removed or merged."""
+        return "-".join(map(str, self._current().state.mark))
+
     def _query(self, documents: Any, *, passages: bool = True, **settings: Any) -> QueryResult:
         self._check_usable()
         config = self._config_for(settings)
@@ -172,7 +180,8 @@ class Index:
         run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
         collection = _gather(batches, config, run_tasks)
         if collection.n_documents == 0:
-            raise NoDocumentsError(f"the inputs contain no documents to look up{_named(inputs)}", skipped.explain())
+            names = given_names(inputs)
+            raise NoDocumentsError(f"the inputs contain no documents to look up{names and ': '}{names}", skipped.explain())
         self.notices = reading_notices(unread)
         check_unique_ids(batches)
         snapshot, known = self._now(_ids(batches))
@@ -189,11 +198,12 @@ class Index:
         # settings of Index.query
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
         date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
-        group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
-        encoding: str = "utf-8", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
-        paper: bool = False, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
-        max_places: int = 100, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
-        min_aligned_words: int = 25,
+        group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+        encoding: str = "utf-8", ignore: str | Sequence[str] = "none",
+        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+        min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
+        extend_ends: bool = True, max_places: int = 100, skip_same_group: bool = False, align: bool = False,
+        min_evidence: float = 25.0, min_aligned_words: int = 25,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -226,7 +236,7 @@ class Index:
     def _now(self, ids: Sequence[str]) -> tuple[Snapshot, dict[str, int]]:
         """Return the last commit, and the serials of those of the ids that it has."""
         while True:
-            snapshot, known = self._reader.current(), self._catalog.serials_of(ids)
+            snapshot, known = self._current(), self._catalog.serials_of(ids)
             if snapshot.state.mark == self._catalog.mark():
                 return snapshot, known
 
@@ -240,11 +250,12 @@ class Index:
         # settings of Index.check
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
         date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
-        group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
-        encoding: str = "utf-8", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
-        paper: bool = False, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
-        max_places: int = 100, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
-        min_aligned_words: int = 25,
+        group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+        encoding: str = "utf-8", ignore: str | Sequence[str] = "none",
+        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+        min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
+        extend_ends: bool = True, max_places: int = 100, skip_same_group: bool = False, align: bool = False,
+        min_evidence: float = 25.0, min_aligned_words: int = 25,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -274,10 +285,10 @@ class Index:
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
 
-            n_chunk_bytes = min(_CHUNK_BYTES, _budget(config) // _CHUNKS_IN_MEMORY)
+            n_chunk_bytes = min(_CHUNK_BYTES, allowed_memory(config.engine.memory) // _CHUNKS_IN_MEMORY)
             # The first chunk may determine what sentences are known by: it does not depend on the memory.
             n_first_bytes = _CHUNK_BYTES if needs_counts(self._settings.elements) else n_chunk_bytes
-            pieces = _chunks(batches, n_first_bytes, n_chunk_bytes)
+            pieces = in_chunks(batches, n_first_bytes, n_chunk_bytes)
             chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in pieces)
             for first in chunks:  # before the others: it may determine how words are counted
                 write(build(first))
@@ -293,7 +304,7 @@ class Index:
         # settings of Index.add
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
         date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
-        group_from: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
+        group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
         encoding: str = "utf-8", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", workers: int = 0,
         memory: str = "auto", strict: bool = False,
         # end of settings
@@ -321,10 +332,10 @@ class Index:
         # settings of Index.watch
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
         html: bool = False, main_content: bool = False, text_path: str = "auto", encoding: str = "utf-8",
-        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
-        min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
-        max_places: int = 100, same_document: bool = False, skip_same_group: bool = False, align: bool = False,
-        min_evidence: float = 25.0, min_aligned_words: int = 25, signature_bits: int = 64,
+        ignore: str | Sequence[str] = "none", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
+        paper: bool = False, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
+        extend_ends: bool = True, max_places: int = 100, same_document: bool = False, skip_same_group: bool = False,
+        align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25, signature_bits: int = 64,
         bits_per_word: int | Literal["auto"] = 3, texts: bool = True,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
@@ -368,9 +379,24 @@ class Index:
             if recount:
                 writer.recount()
 
-    def verify(self) -> list[str]:
-        """Read everything and return a description of each damage; an empty list if there is none."""
-        return find_damage(self._catalog, self.progress)
+    @overload
+    def verify(self) -> list[str]: ...
+    @overload
+    def verify(self, quotations: str, *, source: str | None = None) -> VerifiedQuotation: ...  # type: ignore[overload-overlap]
+    @overload
+    def verify(self, quotations: Iterable[str | tuple[str, str | None]]) -> list[VerifiedQuotation]: ...
+    def verify(self, quotations: Any = None, *, source: str | None = None) -> Any:
+        """Check whether quotations are in the index word for word, altered, in another document than `source`, or absent.
+
+        Several are strings, or pairs of a quotation and its source. Without a quotation, return each damage to the index.
+        """
+        if quotations is None:
+            return find_damage(self._catalog, self.progress)
+        is_one = isinstance(quotations, str)
+        asked = [(each, source) if isinstance(each, str) else each for each in ([quotations] if is_one else quotations)]
+        snapshot, serials = self._now([name for _, name in asked if name is not None])
+        answers = verify_quotations(asked, [(p.segment, p.kept) for p in snapshot.parts], snapshot.counts, self.config, serials)
+        return answers[0] if is_one else answers
 
     def _info(self, **settings: Any) -> dict[str, Any]:
         return describe(self._catalog.opened, self._current(), self._config_for(settings))
@@ -397,9 +423,8 @@ class Index:
 
     @contextmanager
     def _writer(self, config: Config) -> Iterator[Writer]:
-        budget = _budget(config)
         n_bytes = _WITH_TEXTS if self._settings.texts else _MERGING_BYTES_A_SENTENCE
-        most = min(max(budget // n_bytes, _FEWEST_SENTENCES), _MOST_SENTENCES)
+        most = min(max(allowed_memory(config.engine.memory) // n_bytes, _FEWEST_SENTENCES), _MOST_SENTENCES)
         with WriterLock(self._catalog.opened) as lock:
             self._check_usable()
             given = given_counts(self._asked, self._stored) if self._catalog.generation() == 0 else None
@@ -416,31 +441,10 @@ class Index:
         return Threads(self.config.engine.workers)
 
 
-def _budget(config: Config) -> int:
-    return allowed_memory(config.engine.memory)
-
-
-def _named(inputs: Any) -> str:
-    """Return the files that were to be read, for a message."""
-    return f": {names}" if (names := given_names(inputs)) else ""
-
-
 def _gather(batches: list[pa.RecordBatch], config: Config, run_tasks: RunTasks) -> Collection:
-    return gather(batches, iter(()), config.sentences, run_tasks, lambda n_documents, n_sentences: None)
+    ignored = load_ignored(config.sentences.ignore)
+    return gather(batches, iter(()), config.sentences, run_tasks, lambda n_documents, n_sentences: None, ignored=ignored)
 
 
 def _ids(batches: Sequence[pa.RecordBatch]) -> list[str]:
     return [name for batch in batches for name in batch.column("id").to_pylist()]
-
-
-def _chunks(batches: Iterable[pa.RecordBatch], n_first_bytes: int, n_later_bytes: int) -> Iterator[list[pa.RecordBatch]]:
-    chunk: list[pa.RecordBatch] = []
-    n_bytes, n_chunk_bytes = 0, n_first_bytes
-    for batch in batches:
-        chunk.append(batch)
-        n_bytes += batch.column("text").nbytes
-        if n_bytes >= n_chunk_bytes:
-            yield chunk
-            chunk, n_bytes, n_chunk_bytes = [], 0, n_later_bytes
-    if chunk:
-        yield chunk

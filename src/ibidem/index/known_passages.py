@@ -17,9 +17,9 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.kernels.union_find import flatten, unite_pairs
 from ibidem.columns.ragged import ranges
 from ibidem.columns.rows import Pairing, Rows, rows_of
-from ibidem.config import Config, passage_limits
+from ibidem.config import Config, extends_ends, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
-from ibidem.index.aligned_passages import align_known
+from ibidem.index.aligned_passages import align_known, extend_known
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.elements import has_key
 from ibidem.index.kernels import places as kernels
@@ -144,6 +144,8 @@ def locate_passages(
         pairs = _numbered_pairs(led_to, earlier, order, documents)
         pairs = pairs[_is_admitted(pairs, small, serials, config)]
         return align_known(admitted, rows, small, texts, pairs, config, run_tasks), texts
+    if extends_ends(config) and settings.texts:
+        return extend_known(admitted, rows, small, texts, config, run_tasks), texts
     return passages_table(admitted, rows, small, limits.min_sentences, run_tasks), texts
 
 

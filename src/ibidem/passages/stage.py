@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
-from ibidem.config import Config, passage_limits
+from ibidem.config import Config, extends_ends, passage_limits
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts
 from ibidem.matches.core import Classed
 from ibidem.passages import Meeting, PassageRows, Repeats, find_in
 from ibidem.passages.exchange import families as families_exchange
 from ibidem.passages.exchange import repeats as repeats_exchange
 from ibidem.passages.exchange.excerpts import place_documents
+from ibidem.passages.exchange.extension import extend_in_partitions
 from ibidem.passages.exchange.grams import meet
 from ibidem.passages.exchange.pairs import find_pairs
 from ibidem.passages.families import family_table
@@ -81,13 +82,20 @@ def find_repeats(
     return Parts(tables={**repeats_exchange.find_repeats(flow, documents, hot, texts, config, flow.layout)})
 
 
+def move_ends(flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], config: Config) -> None:
+    """Move the ends of passages outwards while the texts say the same. In memory that waits until they become a table."""
+    if not isinstance(flow, InMemory) and extends_ends(config):
+        passages, documents, texts = found.take_table("passages"), sentences.table("documents"), sentences.table("texts")
+        found.tables["passages"] = extend_in_partitions(flow, passages, documents, texts, config, flow.layout)
+
+
 def passage_table(flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], config: Config) -> Parts[pa.Table]:
     """Return the table of passages. What was found is consumed."""
     if not isinstance(flow, InMemory):
         return Parts(tables={"passages": found.take_table("passages")})
     whole, collection = found.take(), sentences.look()
-    min_sentences = passage_limits(config).min_sentences
-    table = passages_table(whole.passages, whole.rows, collection, min_sentences, flow.run_tasks)
+    min_sentences, extend = passage_limits(config).min_sentences, extends_ends(config)
+    table = passages_table(whole.passages, whole.rows, collection, min_sentences, flow.run_tasks, extend)
     return Parts(table if whole.aligned is None else in_reading_order([table, whole.aligned]))
 
 

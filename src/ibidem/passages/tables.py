@@ -15,21 +15,28 @@ from ibidem.columns.rows import Rows
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.model import DIRECTIONS, KINDS, PASSAGES, REPEATS
 from ibidem.passages import PassageRows, Repeats
+from ibidem.passages.extension import EndWords, PlacedPassages, extend_in, of_their_pairs, with_ends
 from ibidem.passages.kernels import coverage as kernels
-from ibidem.passages.kernels.chains import A_FIRST, B_FIRST, N_SENTENCES
+from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_SENTENCES
 
 Numbers = NDArray[np.int64]
 _KIND_WORDS, _DIRECTION_WORDS = pa.array(KINDS), pa.array(DIRECTIONS)
 
 
 def passages_table(
-    passages: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, run_tasks: RunTasks = in_turn
-) -> pa.Table:
-    """Return the passages in the schema PASSAGES. The list is consumed, so that passages are not in memory twice."""
+    passages: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, run_tasks: RunTasks = in_turn,
+    extend: bool = False,
+) -> pa.Table:  # fmt: skip
+    """Return the passages in the schema PASSAGES. The list is consumed, so that passages are not in memory twice.
+
+    With `extend`, their ends are moved outwards while the texts say the same: the texts must be there.
+    """
     ids, times = collection.ids, collection.times  # computed once, before several threads need them
 
+    words = EndWords.of(passages, rows, collection, run_tasks) if extend else None
+
     def locate(some: PassageRows) -> pa.Table:
-        return _located(some, rows, collection, ids, times, min_sentences)
+        return _located(some, rows, collection, ids, times, min_sentences, words)
 
     taken = (passages.pop(0) for _ in range(len(passages)))
     tables = list(run_tasks(locate, filter(len, taken)))
@@ -37,8 +44,9 @@ def passages_table(
 
 
 def _located(
-    passages: PassageRows, rows: Rows, collection: Collection, ids: pa.Array, times: Numbers, min_sentences: int
-) -> pa.Table:
+    passages: PassageRows, rows: Rows, collection: Collection, ids: pa.Array, times: Numbers, min_sentences: int,
+    words: EndWords | None,
+) -> pa.Table:  # fmt: skip
     n = len(passages)
     names = np.empty((2, n), np.int32)
     places = np.empty((4, n), np.int64)
@@ -52,8 +60,49 @@ def _located(
         sentences = rows.sentence[firsts] - collection.document_first[names]
     else:
         sentences = rows.position[firsts]
-    n_sentences = passages.table[:, N_SENTENCES]
-    return passage_columns(names, places, n_sentences, passages.similarity, kinds, directions, sentences, ids)
+    n_sentences, similarity = passages.table[:, N_SENTENCES], passages.similarity
+    if words is not None:
+        may_move = words.may_move(passages, rows)
+        moved = of_their_pairs(may_move != 0, names)
+        some = PassageRows(passages.table[moved], similarity[moved])
+        is_equal = some.table[:, FLAGS] & EQUAL != 0
+        found = PlacedPassages(
+            names[:, moved], places[:, moved], n_sentences[moved], n_words_of(some, rows), some.similarity, is_equal,
+            kinds[moved], may_move[moved],
+        )  # fmt: skip
+        which = rows.sentence[some.table[:, A_FIRST : B_END + 1].T - np.array([[0], [1], [0], [1]])].astype(np.int64)
+        chosen, found = with_ends(found, extend_in(found, which, collection), min_sentences)
+        stays = np.ones(n, np.bool_)
+        stays[np.delete(moved, chosen)] = False
+        heads, moved = moved[chosen], np.sort(moved[chosen])
+        n_sentences, similarity, sentences = n_sentences.copy(), similarity.copy(), sentences.copy()
+        sentences[:, moved] = sentences[:, heads] - _sentences_before(which[::2, chosen], found, collection)
+        places[:, moved], n_sentences[moved] = found.places, found.n_sentences
+        similarity[moved], kinds[moved] = found.similarity, found.kinds
+        if not stays.all():
+            names, places, sentences = names[:, stays], places[:, stays], sentences[:, stays]
+            n_sentences, similarity, kinds, directions = n_sentences[stays], similarity[stays], kinds[stays], directions[stays]
+    return passage_columns(names, places, n_sentences, similarity, kinds, directions, sentences, ids)
+
+
+def n_words_of(passages: PassageRows, rows: Rows) -> Numbers:
+    """Return how many words passages have on both sides, with those of the sentences between their rows."""
+    first, end = passages.table[:, [A_FIRST, B_FIRST]], passages.table[:, [A_END, B_END]] - 1
+    n_words: Numbers = (rows.words_before[end] + rows.n_words[end] - rows.words_before[first]).sum(axis=1)
+    return n_words
+
+
+def _sentences_before(sentences: Numbers, passages: PlacedPassages, collection: Collection) -> Numbers:
+    """Return how many sentences before the given ones passages begin, in a and in b."""
+    before = np.zeros(sentences.shape, np.int64)
+    least, starts = collection.document_first[passages.documents], passages.places[::2]
+    moved = (collection.start_char[sentences] > starts).nonzero()
+    while len(moved[0]):
+        at = sentences[moved] - before[moved]
+        is_later = (collection.start_char[at] > starts[moved]) & (at > least[moved])
+        moved = moved[0][is_later], moved[1][is_later]
+        before[moved] += 1
+    return before
 
 
 def passage_columns(
@@ -80,14 +129,26 @@ def passage_columns(
     return pa.Table.from_arrays(columns, schema=PASSAGES)
 
 
+def by_pair(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return tables of passages of one collection as one: by documents, those of two documents as they were."""
+    table = pa.concat_tables(tables)
+    a, b = (codes_of(table, side) for side in "ab")
+    return table.take(pa.array(np.argsort(a.astype(np.int64) << 32 | b, kind="stable")))
+
+
+def codes_of(passages: pa.Table, side: str) -> NDArray[np.int32]:
+    """Return the numbers of the documents on one side of passages."""
+    codes: NDArray[np.int32] = np.concatenate(
+        [np.empty(0, np.int32), *(chunk.indices.to_numpy() for chunk in passages[f"{side}_id"].chunks)]
+    )
+    return codes
+
+
 def in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
     """Return tables of passages of one collection as one: by document a, place in a, document b, place in b."""
     tables = [table for table in tables if table.num_rows] or list(tables[:1])
     table = pa.concat_tables(tables)
-    a, b = (
-        np.concatenate([np.empty(0, np.int64), *(chunk.indices.to_numpy() for chunk in table[f"{side}_id"].chunks)])
-        for side in "ab"
-    )
+    a, b = (codes_of(table, side) for side in "ab")
     # Two stable sorts by packed places: the tables are nearly sorted, so there is little to do.
     by_b = np.argsort(b.astype(np.int64) << 32 | table["b_start"].to_numpy(), kind="stable")
     order = by_b[np.argsort((a.astype(np.int64) << 32 | table["a_start"].to_numpy())[by_b], kind="stable")]

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.alignment.facts import digest_of_facts
 from ibidem.columns.collection import MOST_SENTENCES
 from ibidem.columns.hashes import is_secret
 from ibidem.columns.ragged import starts_of
@@ -18,6 +19,7 @@ from ibidem.columns.shingled import ShingledDocuments
 from ibidem.columns.text_checks import CheckKey, Checks, settle_digests, text_key
 from ibidem.columns.texts import texts_of
 from ibidem.config import METHODS_BY_WORDS, Config, document_shingle_size
+from ibidem.config.quantities import listed_kinds
 from ibidem.errors import ResourceError
 from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.memory import allowed_memory, release_unused
@@ -25,6 +27,7 @@ from ibidem.execution.spill import SpillingColumn
 from ibidem.execution.tasks import RunTasks
 from ibidem.resemblance.kernels import shingles as shingle_kernels
 from ibidem.sentences import join_contractions, tokenise_texts
+from ibidem.sentences.ignored_text import IgnoredText, load_ignored
 from ibidem.signatures import TypeTokens
 
 _LINE_ENDS = r"\r\n|[\n\r\x{85}\x{2028}\x{2029}]"
@@ -95,21 +98,43 @@ def digests_of(checks: Checks) -> NDArray[np.uint64]:
     return np.maximum(checks[:, 0], np.uint64(1))
 
 
-def shingle_texts(texts: pa.LargeStringArray, config: Config, words_key: WordsKey, removing: bool = True) -> ShingledTexts:
-    """Return the shingles or words of texts; unless documents may be removed, `of_texts` are all 0."""
+def shingle_texts(
+    texts: pa.LargeStringArray, config: Config, words_key: WordsKey, removing: bool = True, ignored: IgnoredText | None = None
+) -> ShingledTexts:
+    """Return the shingles or words of texts, without those that are ignored.
+
+    Unless documents may be removed, `of_texts` are all 0.
+    """
     kind = what_to_keep(config)
-    read = join_contractions(texts) if config.resemblance.contractions else texts
-    tokens = TypeTokens(*tokenise_texts(read, config.sentences.hash_seed))
-    key, hashes = words_key.key, (tokens.tokens, tokens.first)
-    checks = key.of_tokens(*(hashes if words_key.is_of_hashes else tokenise_texts(read, key.hash_seed)))
+    counted = texts if ignored is None else ignored.blanked(texts)
+    read = join_contractions(counted) if config.resemblance.contractions else counted
+    tokens = marked(TypeTokens(*tokenise_texts(read, config.sentences.hash_seed)), marks := fact_marks(counted, config))
+    key = words_key.key
+    checked = tokens if words_key.is_of_hashes else marked(TypeTokens(*tokenise_texts(read, key.hash_seed)), marks)
+    checks = key.of_tokens(checked.tokens, checked.first)
     digests = digests_of(checks)
     digests[tokens.first[1:] == tokens.first[:-1]] = 0
     of_texts = text_key(config.sentences.hash_seed).of_texts(texts) if removing else np.zeros((len(texts), 2), np.uint64)
     shingles = HashSets(tokens.tokens, tokens.first)
     if kind != "words":
-        units = hash_lines(texts, config.sentences.hash_seed) if config.resemblance.shingle_unit == "line" else tokens
+        by_lines = config.resemblance.shingle_unit == "line"
+        units = marked(hash_lines(counted, config.sentences.hash_seed), marks) if by_lines else tokens
         shingles = shingle_tokens(units, document_shingle_size(config), distinct=kind == "sets")
     return ShingledTexts(pc.utf8_length(texts).to_numpy(zero_copy_only=False), shingles, digests, checks, of_texts)
+
+
+def fact_marks(texts: pa.LargeStringArray, config: Config) -> NDArray[np.uint64] | None:
+    """Return a number for the facts of each text that a copy must have, too; None if they do not matter."""
+    kinds = listed_kinds(config.cleaning.keep_if_differs)
+    if not kinds:
+        return None
+    key = max(config.sentences.hash_seed, 0).to_bytes(8, "little")
+    return np.array([digest_of_facts(text, kinds, key) for text in texts.to_pylist()], np.uint64)
+
+
+def marked(words: TypeTokens, marks: NDArray[np.uint64] | None) -> TypeTokens:
+    """Return words that carry the mark of their text: texts with different marks have no word in common, and no shingle."""
+    return words if marks is None else TypeTokens(words.tokens ^ np.repeat(marks, np.diff(words.first)), words.first)
 
 
 def shingle_texts_as_sets(texts: pa.LargeStringArray, config: Config) -> HashSets:
@@ -136,10 +161,10 @@ def gather_shingles(
     """
     kind = what_to_keep(config)
 
-    words_key = WordsKey.drawn(config)
+    words_key, ignored = WordsKey.drawn(config), load_ignored(config.sentences.ignore)
 
     def shingle(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, ShingledTexts]:
-        return batch.select(_KEPT_COLUMNS), shingle_texts(texts_of(batch), config, words_key, removing)
+        return batch.select(_KEPT_COLUMNS), shingle_texts(texts_of(batch), config, words_key, removing, ignored)
 
     kept: list[pa.RecordBatch] = []
     lengths: list[NDArray[np.int64]] = []

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.text_checks import text_key
 from ibidem.config import Config
+from ibidem.config.addresses import is_remote
 from ibidem.config.surface import given, in_shell
 from ibidem.errors import InputError, OutputExistsError, ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_folder
@@ -29,10 +30,11 @@ from ibidem.formats.decisions import Marks, without_spans
 from ibidem.formats.edits import changed, changed_input
 from ibidem.formats.file_access import read_written
 from ibidem.formats.file_names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE, output_paths
-from ibidem.formats.sources import FileSource, FileState, Source, file_states, first_change
+from ibidem.formats.sources import FileSource, FileState, Source, file_states, first_change, place_of
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, Document, Skipped
 from ibidem.results.cleaned_objects import are_objects, clean_inputs, kept_rows
 from ibidem.results.decisions import TableDecisions, changes_of
+from ibidem.results.remote_folder import among_results, check_cleaned_folder, check_copies_replace_none, copies_sent_to
 from ibidem.results.storage import DecidedTable, as_stream
 from ibidem.results.table_files import settings_by_stage, write_result
 
@@ -95,6 +97,11 @@ class LocalCopies:
         run: Callable[[], Mapping[str, Any]], on_bytes: Callable[[int], None] | None,
     ) -> list[Path]:  # fmt: skip
         """Write the cleaned files, `removed.jsonl`, `skipped.jsonl` and `run.json`; return the paths."""
+        if isinstance(folder, str) and is_remote(folder):
+            check_cleaning(self.original, folder, config)
+            with copies_sent_to(folder, config.engine.tmp_folder) as place:
+                self.write(place, config, skipped, run, on_bytes)
+            return []
         path = Path(folder)
         sources = check_cleaning(self.original, path, config)
         mark_only = config.cleaning.mark_only
@@ -142,12 +149,18 @@ class LocalCopies:
             raise changed(change)
 
 
-def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Source]:
+def check_cleaning(inputs: Any, folder: Path | str | None, config: Config) -> list[Source]:
     """Raise unless a cleaned copy of the inputs can be written into the folder; called before the work, and before writing.
 
     Without a folder, only what concerns the inputs is checked. Returns the resolved inputs.
     """
     sources = resolve_inputs(inputs)
+    if isinstance(folder, str):  # elsewhere
+        below = Path("cleaned")
+        copies = [path.relative_to(below).as_posix() for path in output_paths(sources, below)]
+        check_copies_replace_none(copies, sources, folder)
+        check_cleaned_folder(folder, config.output.overwrite)
+        folder = None
     if folder is not None:
         check_is_folder(folder)
         earlier = _earlier_files(folder)
@@ -162,9 +175,9 @@ def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Sou
                 raise OutputExistsError(
                     f"{folder} already contains {what}", f"Give another folder, or {given('overwrite', True)} to replace them."
                 )
-        names = {os.path.realpath(source.path) for source in sources if isinstance(source, FileSource)}
+        names = {place_of(source) for source in sources if isinstance(source, FileSource)}
         if any(os.path.realpath(file) in names for file in earlier or ()):
-            raise OutputExistsError(f"inputs are among the results in {folder}", f"Give another folder{in_shell(' with -o')}.")
+            raise among_results(folder)
     output_paths(sources, folder or Path("cleaned"))
     if config.cleaning.level != "document" and not config.cleaning.mark_only:
         check_cuts_possible(sources, config.documents)
@@ -221,4 +234,8 @@ def unread_sources(sources: Iterable[Source], skipped: Iterable[Skipped]) -> lis
     """Return the names of inputs that cannot even be opened, and so cannot be copied."""
     unread = {record.source for record in skipped if record.position == 0}
     suspects = [source for source in sources if isinstance(source, FileSource) and source.name in unread]
-    return [source.name for source in suspects if not os.access(source.path, os.R_OK)]
+    return [source.name for source in suspects if not _can_be_opened(source.path)]
+
+
+def _can_be_opened(path: str) -> bool:
+    return is_remote(path) or os.access(path, os.R_OK)  # where it cannot be read, a run ends

@@ -29,11 +29,11 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Changes:
-    """What happens to the rows of an object: which stay, new texts by row, and columns that are added."""
+    """What happens to the rows of an object: which stay, new texts by row, and columns that are added, by name and typed."""
 
     keep: Mask
     texts: Mapping[int, str]
-    marks: Mapping[str, Sequence[Any]]
+    marks: Mapping[str, pa.Array]
     text_field: str
 
     @property
@@ -59,8 +59,13 @@ def clean_inputs(settled: Sequence[Any], decisions: Decisions, fields: Documents
     cleaned = []
     for number, item in enumerate(settled, 1):
         source = decisions.of_source(_name(number))
-        cleaned.append(_CLEAN[item.kind](item, _changes(item, source, _name(number), fields, marks)))
+        cleaned.append(changed_object(item, _changes(item, source, _name(number), fields, marks)))
     return cleaned if isinstance(settled, Several) else cleaned[0]
+
+
+def changed_object(item: Taken, changes: Changes) -> Any:
+    """Return an object with changes, in the form it was given in."""
+    return _CLEAN[item.kind](item, changes)
 
 
 def are_objects(settled: Sequence[Any]) -> bool:
@@ -109,11 +114,11 @@ def _changes(item: Taken, source: SourceDecisions, name: str, fields: DocumentsC
         for row, text, (_, decision) in zip(rows, texts, decided, strict=False)
         if decision.cuts and not decision.drop
     }
-    columns: dict[str, Sequence[Any]] = {}
+    columns: dict[str, pa.Array] = {}
     if marks is not None:
         marks.check(column_names(item.records), name)
         every = [source.at(position) for position in range(1, _n_rows(item) + 1)]
-        columns = {name: array.to_pylist() for name, array in zip(marks.names, marks.as_arrays(every), strict=True)}
+        columns = dict(zip(marks.names, marks.as_arrays(every), strict=True))
     return Changes(_kept(item, source), new, columns, fields.text_field)
 
 
@@ -156,11 +161,12 @@ def _clean_list(item: Taken, changes: Changes) -> list[Any]:
     records = list(item.records)
     if changes.marks and any(not isinstance(record, (Document, Mapping)) for record in records):
         raise _nothing_to_mark("the list")
-    return [_changed_record(records[row], row, changes) for row in changes.kept_rows]
+    marks = {name: values.to_pylist() for name, values in changes.marks.items()}
+    rows = changes.kept_rows
+    return [_changed_record(records[row], row, changes, {name: marks[name][row] for name in marks}) for row in rows]
 
 
-def _changed_record(record: Any, row: int, changes: Changes) -> Any:
-    marks = {name: values[row] for name, values in changes.marks.items()}
+def _changed_record(record: Any, row: int, changes: Changes, marks: Mapping[str, Any]) -> Any:
     if isinstance(record, Document):
         fields = {**record.fields, **marks} if marks else record.fields
         return dataclasses.replace(record, text=changes.texts.get(row, record.text), fields=fields)
@@ -186,8 +192,19 @@ def _clean_pandas(item: Taken, changes: Changes) -> Any:
     if places:
         frame[changes.text_field] = _with_texts(frame[changes.text_field], places, texts)
     for name, values in changes.marks.items():
-        frame[name] = np.array([values[row] for row in changes.kept_rows], dtype=object)
+        frame[name] = _pandas_values(values.filter(pa.array(changes.keep)))
     return frame
+
+
+def _pandas_values(values: pa.Array) -> NDArray[Any]:
+    """Return a column as NumPy has it; as objects, if it has nulls or is neither truth values nor numbers."""
+    kind = values.type
+    if not values.null_count and (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return values.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    objects = np.empty(len(values), object)
+    for row, value in enumerate(values.to_pylist()):  # one by one: NumPy would take lists of one length for a table
+        objects[row] = value
+    return objects
 
 
 def _with_texts(column: Any, places: list[int], texts: list[str]) -> Any:
@@ -222,7 +239,7 @@ def _clean_polars(item: Taken, changes: Changes) -> Any:
             values[row] = text.encode("utf-8") if isinstance(values[row], bytes) else text
         frame = frame.with_columns(series(changes.text_field, values).cast(column.dtype))
     for name, values in changes.marks.items():
-        frame = frame.with_columns(series(name, list(values)))
+        frame = frame.with_columns(series(name, values))
     frame = frame.filter(series("keep", changes.keep.tolist()))
     return frame.lazy() if item.kind == "lazyframe" else frame
 
@@ -248,7 +265,7 @@ def _clean_arrow(item: Taken, changes: Changes) -> Any:
             values[row] = text
         table = table.set_column(number, field, _typed(values, field.type))
     for name, values in changes.marks.items():
-        table = table.append_column(name, pa.array(values))
+        table = table.append_column(name, values)
     table = _chosen(table, changes.kept_rows)
     if not isinstance(item.original, pa.RecordBatch):
         return table
@@ -273,32 +290,41 @@ def _clean_dataset(item: Taken, changes: Changes) -> Any:
     A format or transform says how rows are shown. It is set aside meanwhile: rows are stored as they are, not as shown.
     """
     dataset, name = item.records.with_format(None), changes.text_field
-    keep, texts, marks = changes.keep, dict(changes.texts), changes.marks
+    keep, texts = changes.keep, dict(changes.texts)
+    marks = {column: values.to_pylist() for column, values in changes.marks.items()}
 
     def cut(record: dict[str, Any], row: int) -> dict[str, Any]:
-        return {name: texts.get(row, record[name]), **{column: values[row] for column, values in marks.items()}}
+        changed = {name: texts[row]} if row in texts else {}
+        return {**changed, **{column: values[row] for column, values in marks.items()}}
 
     is_stream = not hasattr(dataset, "select")
     if is_stream:
         cleaned, features = dataset, dataset.features
         if features is not None and marks:
-            added = pa.schema([(column, pa.array(values).type) for column, values in marks.items()])
+            added = pa.schema([(column, values.type) for column, values in changes.marks.items()])
             features = type(features)({**features, **type(features).from_arrow_schema(added)})
         if texts or marks:
             cleaned = dataset.map(cut, with_indices=True, features=features)
         cleaned = cleaned.filter(lambda record, row: bool(keep[row]), with_indices=True)
-        shown_as = getattr(getattr(item.records, "_formatting", None), "format_type", None)
-        cleaned = cleaned if shown_as is None else cleaned.with_format(shown_as)
     else:
-        cleaned, shown = dataset, dict(item.records.format)
+        cleaned = dataset
         if texts:
             cleaned = cleaned.map(cut, with_indices=True, features=dataset.features, load_from_cache_file=False)
-        for column, values in marks.items():
-            cleaned = cleaned.add_column(column, list(values))
+        for column, values in changes.marks.items():
+            cleaned = cleaned.add_column(column, values)
         cleaned = cleaned.select(np.flatnonzero(keep))
-        chosen = None if set(shown["columns"]) == set(dataset.column_names) else shown["columns"]
-        cleaned.set_format(shown["type"], chosen, shown["output_all_columns"], **shown["format_kwargs"])
+    cleaned = with_format_of(item.records, cleaned)
     return type(item.original)(dict.fromkeys(item.original, cleaned)) if item.kind == "splits" else cleaned
+
+
+def with_format_of(original: Any, changed: Any) -> Any:
+    """Return a changed dataset with the format that the original shows its rows in."""
+    if not hasattr(original, "select"):  # it is a stream
+        shown_as = getattr(getattr(original, "_formatting", None), "format_type", None)
+        return changed if shown_as is None else changed.with_format(shown_as)
+    shown = dict(original.format)
+    chosen = None if set(shown["columns"]) == set(original.column_names) else shown["columns"]
+    return changed.with_format(shown["type"], chosen, shown["output_all_columns"], **shown["format_kwargs"])
 
 
 _CLEAN: Mapping[str, Callable[[Taken, Changes], Any]] = {

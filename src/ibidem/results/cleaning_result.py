@@ -164,7 +164,8 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co, Inp
         `unfinished.json` says so, and files not yet in place are in `.cleaned`. It fails if an input has changed since it was
         read, or was too large to be read to its end.
 
-        On Spark, `cleaned.jsonl` or `cleaned.parquet` contains all records, and no paths are returned.
+        A folder elsewhere, such as s3://bucket/folder, is written to a temporary folder first; no paths are returned then. On
+        Spark, `cleaned.jsonl` or `cleaned.parquet` contains all records, and no paths are returned.
         """
         if others:
             raise SettingsError([f"{named(name)} cannot be changed after the work" for name in sorted(others)])

@@ -27,25 +27,31 @@ _EXAMPLES = 10
 _DOCUMENTS_READ_FOR_EXAMPLES = 20_000
 
 
-def summarise_cleaning(result: CleaningResult[Any, Any], folder: Path | None = None, width: int | None = None) -> str:
+def summarise_cleaning(result: CleaningResult[Any, Any], folder: Path | str | None = None, width: int | None = None) -> str:
     """Return the summary as text; without a folder, of what would be done, with examples. `width` is that of the screen."""
     return as_text(_lines(result, folder, width), width)
 
 
-def _lines(result: CleaningResult[Any, Any], folder: Path | None, width: int | None) -> Iterator[str]:
+def _lines(result: CleaningResult[Any, Any], folder: Path | str | None, width: int | None) -> Iterator[str]:
     found = result.overview()
     n_input, n_chars, n_dropped = found.n_documents, found.n_chars or 0, found.n_dropped
     would = folder is None
     done, where = ("marked", "in") if result.config.cleaning.mark_only else ("removed", "from")
     yield f"{many(n_input, 'document')}, {many(n_chars, 'character')}, {sum(result.timings.values()):.1f} s"
     if result.config.cleaning.level != "document" and (found.n_cuts or not n_dropped):
-        of_sentences = " of sentences" if result.config.cleaning.level == "sentence" else ""
-        counted = many(found.n_cuts, "run" if of_sentences else "passage") + of_sentences
+        of_what = {"sentence": " of sentences", "run": " of words"}.get(result.config.cleaning.level, "")
+        counted = many(found.n_cuts, "run" if of_what else "passage") + of_what
         yield f"{counted} {_verb(found.n_cuts, would)} {done} {where} {many(found.n_cut_documents, 'document')}"
     remain = f"all {n_input:,} remain" if result.config.cleaning.mark_only else f"{n_input - n_dropped:,} remain"
     yield f"{many(n_dropped, 'whole document')} {_verb(n_dropped, would)} {done}, {remain}"
     n_removed, share = found.n_removed_chars, f"{found.n_removed_chars / max(1, n_chars):.1%}"
     yield f"{many(n_removed, 'character')} {_verb(n_removed, would)} {done} ({share})"
+    if result.counts.get("ignored_sentences"):
+        yield many(result.counts["ignored_sentences"], "sentence") + " ignored"
+    if stay := result.counts.get("unique_removals"):
+        unique = many(result.counts["unique_characters"], "character")
+        stayed = "would stay" if would else "stayed"
+        yield f"{many(stay, 'repeat')} {stayed}: some of their wording appears nowhere else ({unique})"
     if result.config.cleaning.level == "document":
         yield from sampling_lines(result.config, result.plan)
     listed_in = None if would else "skipped.jsonl"

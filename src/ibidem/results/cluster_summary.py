@@ -23,12 +23,12 @@ from ibidem.results.summary import (
 )
 
 
-def summarise_clusters(result: ClusterResult[Any], folder: Path | None = None, width: int | None = None) -> str:
+def summarise_clusters(result: ClusterResult[Any], folder: Path | str | None = None, width: int | None = None) -> str:
     """Return the summary as text; `width` is that of the screen."""
     return as_text(_lines(result, folder, width), width)
 
 
-def _lines(result: ClusterResult[Any], folder: Path | None, width: int | None) -> Iterator[str]:
+def _lines(result: ClusterResult[Any], folder: Path | str | None, width: int | None) -> Iterator[str]:
     seconds = sum(result.timings.values())
     yield f"{documents_of(result)}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
     verified = "" if result.config.resemblance.verify or is_compared_in_full(result.config) else ", not verified"

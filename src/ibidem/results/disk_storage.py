@@ -14,11 +14,12 @@ import pyarrow as pa
 
 from ibidem.execution.disk.run import DiskRun
 from ibidem.execution.flow import PartedTable
+from ibidem.model import TEXT_FIELDS
+from ibidem.passages.exchange.texts import with_texts as with_texts_flow
 from ibidem.results.disk_tables import CleanedTexts, DiskTable, DocumentTexts, PagedPassages, order_repeats
 from ibidem.results.local_storage import LocalBacking, with_texts
 from ibidem.results.overview import removed_of
-from ibidem.results.storage import SCHEMAS, TEXT_FIELDS, DecidedTable, Sizes, Table, as_stream, closed_error, schema_of
-from ibidem.results.texts import with_texts as with_texts_flow
+from ibidem.results.storage import SCHEMAS, DecidedTable, Sizes, Table, as_stream, closed_error, schema_of
 
 
 class DiskBacking(LocalBacking):

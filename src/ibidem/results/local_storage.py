@@ -10,10 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from ibidem.execution.output_folder import check_output
-from ibidem.model import Skipped
+from ibidem.config.addresses import is_remote
+from ibidem.model import TEXT_FIELDS, Skipped
 from ibidem.results.overview import longest_of
-from ibidem.results.storage import TEXT_FIELDS, Table, n_true
+from ibidem.results.remote_folder import check_results_folder, results_sent_to
+from ibidem.results.storage import Table, n_true
 from ibidem.results.table_files import write_result
 
 
@@ -48,15 +49,17 @@ class LocalBacking(ABC):
 
     def check_output(self, folder: str | os.PathLike[str], overwrite: bool) -> None:
         """Raise unless results can be written into the folder."""
-        check_output(Path(folder), overwrite)
+        check_results_folder(folder, overwrite)
 
     def write(
         self, folder: str | os.PathLike[str], tables: Mapping[str, Table], skipped: Sequence[Skipped],
         run: Mapping[str, Any], table_format: str,
     ) -> list[Path]:  # fmt: skip
-        """Write tables, the skipped records and, last of all, `run.json`; return the paths."""
+        """Write tables, the skipped records and, last of all, `run.json`; return the paths, elsewhere an empty list."""
         written = {name: self._to_write(table) for name, table in tables.items()}
-        return write_result(Path(folder), written, skipped, run, table_format)
+        with results_sent_to(folder) as place:
+            paths = write_result(place, written, skipped, run, table_format)
+        return [] if is_remote(folder) else paths
 
     @abstractmethod
     def _to_write(self, table: Table) -> pa.Table | pa.RecordBatchReader:

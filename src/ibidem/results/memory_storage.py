@@ -13,9 +13,9 @@ import pyarrow as pa
 from ibidem.clusters.removals import Removals
 from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.page_columns import PageMarks
-from ibidem.model import REMOVED
+from ibidem.model import RECEIPT, REMOVED, TEXT_FIELDS
 from ibidem.results.local_storage import LocalBacking, with_texts
-from ibidem.results.storage import TEXT_FIELDS, DecidedTable, Sizes, Table
+from ibidem.results.storage import DecidedTable, Sizes, Table
 
 _TEXT_BATCH_ROWS = 10_000
 _DECIDED_BATCH_ROWS = 1 << 16
@@ -185,7 +185,8 @@ def _codes(passages: pa.Table | pa.RecordBatch, side: str) -> list[int]:
 
 def _decided_tables(removals: Removals, documents: Documents) -> dict[str, DecidedRows]:
     """Return what is removed and, where whole documents are, the members of all clusters."""
-    tables = {"removed": DecidedRows(REMOVED, len(removals), lambda first, count: removals.rows(documents, first, count))}
+    schema = REMOVED if removals.receipts is None else pa.schema([*REMOVED, RECEIPT])
+    tables = {"removed": DecidedRows(schema, len(removals), lambda first, count: removals.rows(documents, first, count))}
     members = removals.members(documents)
     if members is not None:
         tables["members"] = DecidedRows(

@@ -24,6 +24,7 @@ from ibidem.errors import UsageError
 from ibidem.model import Passage, Skipped
 from ibidem.resemblance import SizeGroup
 from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, mirrors_of, reused_of
+from ibidem.results.remote_folder import file_sent_to
 from ibidem.results.sampling_grid import grid_table
 from ibidem.results.storage import Backing, Table, TableT_co, passages_of
 from ibidem.results.table_files import describe_run
@@ -102,7 +103,8 @@ class RunResult(Generic[TableT_co]):
         """
         from ibidem.viewer.report import report_result
 
-        return report_result(self, Path(path), title, max_pairs, overwrite)
+        with file_sent_to(path) as place:
+            return report_result(self, place, title, max_pairs, overwrite)
 
     def export(
         self,
@@ -110,15 +112,15 @@ class RunResult(Generic[TableT_co]):
         *,
         to: ExportFormat,
         table: ExportTable | None = None,
-        network: ExportNetwork = "documents",
+        network: ExportNetwork | None = None,
         base: str = "",
         overwrite: bool = False,
     ) -> Path:
         """Write the results for another program, with times, groups, titles and texts; return the path.
 
         `table` is what csv and html-table contain (passages or, if there are none, pairs); `network` is what gexf and graphml
-        connect; `base` is what the addresses of documents begin with in tei, annotations and sarif. With pan, the path is a
-        folder. An existing file is replaced only with `overwrite`.
+        connect (documents); `base` is what the addresses of documents begin with in tei, annotations and sarif. An option that
+        the format does not know is refused. With pan, the path is a folder. An existing file is replaced only with `overwrite`.
         """
         from ibidem.viewer.exports.export_formats import ExportOptions, export_result
 
@@ -166,8 +168,8 @@ class PassageResult(RunResult[TableT_co]):
     ) -> list[Path]:  # fmt: skip
         """Write all tables, `skipped.jsonl` and `run.json` into a folder.
 
-        Settings not given here are those of the run. Return the paths; on Spark, where each table is a folder of parts
-        in any file system, return an empty list.
+        Settings not given here are those of the run. The folder may be elsewhere, such as s3://bucket/folder. Return the paths;
+        of a folder elsewhere, and on Spark, where each table is a folder of parts, an empty list.
         """
         output = _output_settings(self.config, format=format, keep_text=keep_text, overwrite=overwrite)
         self.backing.check_output(folder, output.overwrite)
@@ -222,6 +224,11 @@ class Result(PassageResult[TableT_co]):
         """The inverted index of signatures, if `postings` was set."""
         return self._asked_for("postings")
 
+    @property
+    def runs(self) -> TableT_co:
+        """Runs of words that also occur earlier, if `runs` was set."""
+        return self._asked_for("runs")
+
     def _asked_for(self, name: str) -> TableT_co:
         if not self.backing.has(name):
             raise UsageError(f"this run has no table {name}", f"Run it again with {given(name, True)}.")
@@ -250,7 +257,7 @@ class Result(PassageResult[TableT_co]):
 
     @property
     def _optional(self) -> list[str]:
-        return [name for name in ("families", "sentence_pairs", "postings") if self.backing.has(name)]
+        return [name for name in ("families", "sentence_pairs", "postings", "runs") if self.backing.has(name)]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -315,7 +322,7 @@ class ClusterResult(RunResult[TableT_co]):
     ) -> list[Path]:
         """Write all tables, `skipped.jsonl` and `run.json` into a folder.
 
-        Settings not given here are those of the run. Return the paths; on Spark, an empty list.
+        Settings not given here are those of the run. Return the paths; on Spark or of a folder elsewhere, an empty list.
         """
         output = _output_settings(self.config, format=format, overwrite=overwrite)
         self.backing.check_output(folder, output.overwrite)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from ibidem.formats.file_names import printable
+from ibidem.formats.printable_names import printable
 
 _SHORTEST_NAME = 24  # shorter ones would look alike
 _INDENT = "  "

@@ -21,13 +21,13 @@ from ibidem.execution.spark.files import check_spark_output, clear_spark_output,
 from ibidem.execution.spark.run import SparkRun
 from ibidem.execution.spark.session import SessionSettings, escaped, rename_parts, spark_errors
 from ibidem.formats.registry import JSONL
-from ibidem.model import Skipped
+from ibidem.model import TEXT_FIELDS, Skipped
+from ibidem.passages.exchange.texts import with_texts as with_texts_flow
 from ibidem.results.cleaned_records import clean_records, send_records
 from ibidem.results.local_storage import with_texts
 from ibidem.results.overview import longest_of
 from ibidem.results.spark_tables import CleanedTexts, OrderedRepeats, SparkTable, longest_in_parts
-from ibidem.results.storage import TEXT_FIELDS, Sizes, Table, closed_error, schema_of
-from ibidem.results.texts import with_texts as with_texts_flow
+from ibidem.results.storage import Sizes, Table, closed_error, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

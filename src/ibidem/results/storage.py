@@ -13,6 +13,7 @@ from ibidem.columns.collection import Documents
 from ibidem.errors import UsageError
 from ibidem.model import (
     CLUSTERS,
+    DIFFERENCES,
     DOCUMENTS,
     DUPLICATES,
     FAMILIES,
@@ -22,6 +23,7 @@ from ibidem.model import (
     POSTINGS,
     REMOVED,
     REPEATS,
+    RUNS,
     SENTENCE_PAIRS,
     Passage,
     Skipped,
@@ -37,6 +39,7 @@ SCHEMAS = {
     "families": FAMILIES,
     "sentence_pairs": SENTENCE_PAIRS,
     "postings": POSTINGS,
+    "runs": RUNS,
     "duplicates": DUPLICATES,
     "clusters": CLUSTERS,
     "mirrors": MIRRORS,
@@ -47,10 +50,8 @@ SCHEMAS = {
 def schema_of(name: str, stored: pa.Schema) -> pa.Schema:
     """Return the columns of a table that users see, given those that are stored."""
     schema = SCHEMAS.get(name, stored)
-    return pa.schema([*schema, FAMILY]) if name == "passages" and FAMILY.name in stored.names else schema
-
-
-TEXT_FIELDS = (pa.field("a_text", pa.large_string()), pa.field("b_text", pa.large_string()))
+    further = (field for field in (FAMILY, DIFFERENCES) if field.name in stored.names)
+    return pa.schema([*schema, *further]) if name == "passages" else schema
 
 
 class Sizes(NamedTuple):

@@ -11,9 +11,10 @@ from typing import Any
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.config.quantities import size_of
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.settings import ALL
 from ibidem.config.surface import given, named
 from ibidem.formats.file_access import is_unknown_kind
-from ibidem.formats.file_names import printable
+from ibidem.formats.printable_names import printable
 from ibidem.model import Passage, Skipped
 from ibidem.results.overview import PassageOverview
 from ibidem.results.result import Result, RunResult
@@ -26,7 +27,9 @@ EXCERPT_CHARS = 96
 EXCERPT_INDENT = "    "
 
 
-def summarise(result: Result[Any], folder: Path | None = None, report: Path | None = None, width: int | None = None) -> str:
+def summarise(
+    result: Result[Any], folder: Path | str | None = None, report: Path | str | None = None, width: int | None = None
+) -> str:
     """Return the summary as text, with the folder of the results and the report if they were written.
 
     `width` is that of the screen, if it is to be shown on one.
@@ -39,7 +42,7 @@ def as_text(lines: Iterable[str], width: int | None) -> str:
     return "\n".join(fit_lines(map(printable, lines), width))
 
 
-def _lines(result: Result[Any], folder: Path | None, report: Path | None, width: int | None) -> Iterator[str]:
+def _lines(result: Result[Any], folder: Path | str | None, report: Path | str | None, width: int | None) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
     yield f"{documents_of(result)}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
@@ -74,6 +77,10 @@ def _further_lines(result: Result[Any]) -> Iterator[str]:
     if result.backing.has("families"):
         n_families = result.run()["counts"]["families"]
         yield f"{n_families:,} {'family' if n_families == 1 else 'families'} of passages"
+    if result.counts.get("ignored_sentences"):
+        yield many(result.counts["ignored_sentences"], "sentence") + " ignored"
+    if result.backing.has("runs"):
+        yield many(result.backing.table("runs").n_rows, "run") + f" of {result.config.passages.min_run_words} words or more"
     if result.backing.has("sentence_pairs"):
         yield many(result.backing.table("sentence_pairs").n_rows, "sentence pair")
         yield from _left_out_lines(result)
@@ -88,8 +95,10 @@ def _left_out_lines(result: RunResult[Any]) -> Iterator[str]:
         yield f"{many(n_left_out, 'sentence')} in more than {most:,} places {are} in no sentence pair ({named('max_places')})"
 
 
-def look_at(folder: Path, width: int | None = None) -> Iterator[str]:
-    """Yield how results are looked at, in one line or two."""
+def look_at(folder: Path | str, width: int | None = None) -> Iterator[str]:
+    """Yield how results are looked at, in one line or two; nothing of results elsewhere, which have to be fetched first."""
+    if isinstance(folder, str):
+        return
     name = shlex.quote(str(folder))
     line = f"to view: ibidem report {name}, or ibidem serve {name}"
     yield from (line,) if width is None or len(line) <= width else line.replace(", or ", "\n     or: ").split("\n")
@@ -199,7 +208,10 @@ def _why_nothing(config: Config, n_documents: int, found: PassageOverview) -> It
 def _reasons(config: Config, n_documents: int, found: PassageOverview) -> Iterator[str]:
     limits = passage_limits(config)
     words, sentences = found.most_words, found.most_sentences
-    if n_documents < 2 and not limits.same_document:
+    kinds = config.alignment.only_differences
+    if kinds != ALL:
+        yield f"no passage differs only in {kinds.replace(',', ', ')}; try {given('difference_kinds', True)}"
+    elif n_documents < 2 and not limits.same_document:
         yield f"there is only one document; {given('same_document', True)} finds passages that it repeats"
     elif words == 0:
         yield "the texts contain no words"

@@ -131,7 +131,7 @@ def _plain(value: Any) -> Any:
 
 def settings_by_stage(config: Config) -> dict[str, dict[str, Any]]:
     """Return the settings as `run.json` records them."""
-    settings = config.to_dict()
+    settings = config.recorded()
     del settings["engine"]["work_dir"]  # it lasts as long as the run
     return settings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -18,6 +19,7 @@ from ibidem.errors import ResourceError
 from ibidem.execution.memory import release_unused
 from ibidem.execution.tasks import RunTasks
 from ibidem.model import SENTENCE_BATCH
+from ibidem.sentences.ignored_text import IgnoredText
 from ibidem.sentences.splitter import split_and_check
 
 
@@ -28,17 +30,26 @@ def gather(
     run_tasks: RunTasks,
     on_batch: Callable[[int, int], None],
     key: CheckKey | None = None,
+    ignored: IgnoredText | None = None,
 ) -> Collection:
     """Split the texts of all batches into sentences as they arrive; `on_batch` receives the numbers of new documents and
     sentences.
 
     With a key, sentences also get checks; these are made from the hashes of words, so the seed in the settings must be secret.
+    Sentences that are `ignored` have no bytes, and a digest and check that no other has.
     """
     places = np.empty(0, np.uint64) if key is None else key.places
 
     def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch, Checks, NDArray[np.int64]]:
         texts = texts_of(batch)
-        return batch, *split_and_check(texts, config, places), pc.utf8_length(texts).to_numpy(zero_copy_only=False)
+        sentences, checks = split_and_check(texts, config, places)
+        if ignored is not None:
+            sentences = _unlike(
+                sentences,
+                checks,
+                ignored.sentences(texts, *(sentences[name].to_numpy() for name in ("document", "start_char"))),
+            )
+        return batch, sentences, checks, pc.utf8_length(texts).to_numpy(zero_copy_only=False)
 
     kept: list[pa.RecordBatch] = []
     lengths: list[NDArray[np.int64]] = []
@@ -73,3 +84,15 @@ def gather(
     np.maximum(whole["digest"], np.uint64(1), out=whole["digest"])
     n_chars = np.concatenate([np.empty(0, np.int64), *lengths], dtype=np.int64)
     return Collection(kept, n_chars, n_input, **whole, hash_seed=config.hash_seed, checks=np.concatenate(checks))
+
+
+def _unlike(sentences: pa.RecordBatch, checks: Checks, chosen: NDArray[np.bool_]) -> pa.RecordBatch:
+    """Return sentences of which the chosen ones have no text and are unlike all others; their checks are changed."""
+    columns = {name: sentences[name].to_numpy().copy() for name in sentences.schema.names}
+    n = int(np.count_nonzero(chosen))
+    drawn = np.frombuffer(secrets.token_bytes(24 * n), np.uint64).reshape(n, 3)
+    columns["end_byte"][chosen] = columns["start_byte"][chosen]
+    columns["digest"][chosen] = drawn[:, 0]
+    if len(checks):
+        checks[chosen] = drawn[:, 1:]
+    return pa.RecordBatch.from_arrays([pa.array(column) for column in columns.values()], schema=sentences.schema)

@@ -22,6 +22,7 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.model import DOCUMENT_BATCH
 from ibidem.sentences.core import gather
+from ibidem.sentences.ignored_text import load_ignored
 
 TEXTS = pa.schema(
     [("document", pa.int64()), *(DOCUMENT_BATCH.field(name) for name in ("id", "text", "time", "group", "cleaned"))]
@@ -35,7 +36,9 @@ IDS = pa.schema(
         ("position", pa.int64()),
     ]
 )
-COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference", "n_sentences", "n_times", "n_groups")])
+COUNTS = pa.schema(
+    [(name, pa.int64()) for name in ("n_documents", "n_reference", "n_sentences", "n_times", "n_groups", "n_ignored")]
+)
 
 Numbers = NDArray[np.int64]
 
@@ -55,7 +58,7 @@ def split_documents(
     """Return the documents split into sentences (`documents`), their `counts`, and the tables of the senders.
 
     For passages, also their `texts` and `ids`; with `to_cut`, where they come from (`named`) instead, and the `texts` only if
-    words are aligned. Stored documents at home serve as their texts. Digests and checks use secrets drawn here and known
+    words are compared. Stored documents at home serve as their texts. Digests and checks use secrets drawn here and known
     nowhere else: a stage runs once, and later ones only test for equality.
     """
     layout = flow.layout
@@ -63,9 +66,10 @@ def split_documents(
     exact = config.signatures.signature == "exact"
     sentences = replace(config.sentences, hash_seed=draw_seed())
     key = CheckKey.drawn() if to_cut or not exact else None
+    ignored = load_ignored(sentences.ignore)
     key_of_texts = text_key(config.sentences.hash_seed)
     outputs = {"documents": CHECKED if not exact else EQUAL if to_cut else SPLIT, "counts": COUNTS}
-    to_read = not to_cut or config.alignment.align
+    to_read = not to_cut or config.alignment.align or config.cleaning.level == "run"
     outputs |= {"named": NAMED} if to_cut else {"ids": IDS}
     outputs |= {"texts": TEXTS} if to_read and not is_stored else {}
     for sender in then:
@@ -77,8 +81,8 @@ def split_documents(
                 continue
             documents = batch.column("document").to_numpy()
             home = layout.home(documents)
-            collection = gather([batch], [], sentences, in_turn, lambda n_documents, n_sentences: None, key)
-            yield Sent("counts", _counts(collection, documents, layout), 0)
+            collection = gather([batch], [], sentences, in_turn, _ignore, key, ignored)
+            yield Sent("counts", _counts(collection, documents, layout, ignored is not None), 0)
             yield Sent("documents", _documents(collection, documents, outputs["documents"]), home)
             if to_cut:
                 columns = [batch.column(name) for name in ("document", "id", "source", "position")]
@@ -96,7 +100,11 @@ def split_documents(
     return given | {"texts": source} if is_stored and to_read else given
 
 
-def _counts(collection: Collection, documents: Numbers, layout: Layout) -> pa.Table:
+def _ignore(n_documents: int, n_sentences: int) -> None:
+    """Report nothing."""
+
+
+def _counts(collection: Collection, documents: Numbers, layout: Layout, is_ignoring: bool) -> pa.Table:
     batch = collection.batches[0]
     n = len(documents)
     numbers = (
@@ -105,6 +113,7 @@ def _counts(collection: Collection, documents: Numbers, layout: Layout) -> pa.Ta
         len(collection.document),
         n - batch.column("time").null_count,
         n - batch.column("group").null_count,
+        int(np.count_nonzero(collection.is_ignored)) if is_ignoring else 0,
     )
     return table_of([[number] for number in numbers], COUNTS)
 

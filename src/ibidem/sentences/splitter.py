@@ -39,7 +39,7 @@ def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.Recor
 def split_and_check(texts: pa.LargeStringArray, config: SentencesConfig, places: Hashes) -> tuple[pa.RecordBatch, Hashes]:
     """Return the same, and the checks of the words of each sentence at the `places` of a `CheckKey`; none without places."""
     data, offsets = kernel_texts(texts)
-    documents, starts, ends = _split(data, _kinds(data), offsets, config)
+    documents, starts, ends = _split(data, kinds_of_bytes(data), offsets, config)
     n_words, digests, checks = _count_and_digest(data, starts, ends, config.hash_seed, places)
     start_chars, end_chars = (np.empty(len(starts), dtype=np.uint32) for _ in range(2))
     scan_kernels.count_offsets(data, offsets, documents, starts, ends, start_chars, end_chars)
@@ -100,7 +100,7 @@ def stem_words(
     says how strongly the text is divided before a word. With `whole`, the stem of a word is the word itself.
     """
     data, offsets = kernel_texts(texts)
-    kinds = _kinds(data)
+    kinds = kinds_of_bytes(data)
     most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))  # a word has a letter at least
     stems, bounds = np.empty(most, np.uint32), np.empty(most, np.uint8)
     first, sentence_first = np.zeros(len(texts) + 1, np.int64), np.empty(len(documents), np.int64)
@@ -153,7 +153,7 @@ def _split(data: Bytes, kinds: Bytes, offsets: Offsets, config: SentencesConfig)
     return documents, starts, ends
 
 
-def _kinds(data: Bytes) -> Bytes:
+def kinds_of_bytes(data: Bytes) -> Bytes:
     """Return the kind of the character at each byte, and room for the words that kernels load."""
     kinds = np.empty(len(data) + WORD_BYTES, dtype=np.uint8)
     scan_kernels.mark_kinds(data, load_code_points(), kinds)

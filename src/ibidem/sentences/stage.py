@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ibidem.columns.collection import Collection
 from ibidem.columns.hashes import is_secret
 from ibidem.config import Config
@@ -12,6 +14,7 @@ from ibidem.execution.progress import Progress
 from ibidem.sentences.core import gather
 from ibidem.sentences.equal_digests import settle_sentences
 from ibidem.sentences.exchange import SplitBatch, split_documents
+from ibidem.sentences.ignored_text import load_ignored
 
 
 def split(
@@ -25,7 +28,11 @@ def split(
     """Read all documents and split them into sentences. `to_cut`: equal sentences may be removed."""
     if not isinstance(flow, InMemory):
         return Parts(tables={**split_documents(flow, documents, config, then, to_cut)})
-    collection = gather(documents.batches, documents.reference, config.sentences, flow.run_tasks, progress.add_documents)
+    ignored, sentences = load_ignored(config.sentences.ignore), config.sentences
+    on_batch = progress.add_documents
+    collection = gather(documents.batches, documents.reference, sentences, flow.run_tasks, on_batch, ignored=ignored)
+    if ignored is not None:
+        progress.count(ignored_sentences=int(np.count_nonzero(collection.is_ignored)))
     # If equal digests decide and the seed may be known, they must mean equal sentences. Exact sentences to cut are compared
     # later, when it is known which are removed: fewer than all of one digest.
     if not is_secret(config.sentences.hash_seed) or (to_cut and config.signatures.signature != "exact"):

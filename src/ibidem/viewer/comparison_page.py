@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ibidem.alignment.differences import word_differences
+from ibidem.columns.page_marks import page_starts
 from ibidem.model import Passage
 from ibidem.version import __version__
 from ibidem.viewer.page import reading_page
 from ibidem.viewer.side_by_side import covered_shares, describe_sharing
+from ibidem.viewer.stored_texts import text_digest
 from ibidem.viewer.stretches import stretches_of
 
 
@@ -38,7 +41,7 @@ def comparison_data(
         "version": __version__,
         "a": _text(name_a, text_a),
         "b": _text(name_b, text_b),
-        "stretches": stretches_of(rows, text_a, text_b, [p.differences for p in passages]),
+        "stretches": stretches_of(rows, text_a, text_b, [word_differences(p.a.text, p.b.text) for p in passages]),
         "shares": covered_shares(passages, len(text_a), len(text_b)),
         "sharing": describe_sharing(passages, name_a, name_b, len(text_a), len(text_b), min_words),
     }
@@ -47,5 +50,6 @@ def comparison_data(
 def _text(name: str, text: str) -> dict[str, Any]:
     return {
         "document": None, "id": name, "time": None, "group": None, "title": None, "n_chars": len(text),
-        "segments": [{"start": 0, "text": text}], "is_complete": True, "boilerplate": [],
+        "segments": [{"start": 0, "text": text}], "is_complete": True, "boilerplate": [], "pages": page_starts(text),
+        "sha256": text_digest(text),
     }  # fmt: skip

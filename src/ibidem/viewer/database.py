@@ -14,7 +14,7 @@ from typing import Any
 from ibidem.errors import ResourceError
 
 # A file with another number has an unknown format and is made again.
-SCHEMA = 6
+SCHEMA = 8
 # The format of the answers that pages and programs receive.
 ANSWER_SCHEMA = 1
 
@@ -26,7 +26,8 @@ CREATE TABLE groups (number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE documents (
   number INTEGER PRIMARY KEY, id TEXT NOT NULL, is_reference INTEGER NOT NULL, time INTEGER, "group" INTEGER, title TEXT,
   n_chars INTEGER, n_sentences INTEGER, reused_share REAL, first_share REAL, cluster INTEGER,
-  n_pairs INTEGER NOT NULL DEFAULT 0, name INTEGER NOT NULL DEFAULT 0, block INTEGER, first INTEGER, last INTEGER
+  n_pairs INTEGER NOT NULL DEFAULT 0, name INTEGER NOT NULL DEFAULT 0, block INTEGER, first INTEGER, last INTEGER,
+  earliest_share REAL
 );
 CREATE TABLE blocks (number INTEGER PRIMARY KEY, n_bytes INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE pieces (document INTEGER NOT NULL, start INTEGER NOT NULL, text TEXT NOT NULL);

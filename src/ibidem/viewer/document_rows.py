@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ibidem.columns.collection import NO_TIME
+from ibidem.columns.page_marks import has_pages
 from ibidem.errors import IbidemError
 from ibidem.viewer.document_pairs import Numbers
 from ibidem.viewer.material import Material, ReadDocument
@@ -24,7 +25,7 @@ class DocumentsAdded:
     """Adds the documents of a run to the table of documents, and knows their numbers and properties.
 
     `times`, `n_chars` and `groups` are indexed by number; NO_TIME and -1 mean unknown. `why_no_texts` says why texts could not
-    be read; `n_changed` counts texts that have changed.
+    be read; `n_changed` counts texts that have changed. `has_pages` is true if any text has pages.
     """
 
     def __init__(self, material: Material, connection: sqlite3.Connection) -> None:
@@ -42,6 +43,7 @@ class DocumentsAdded:
         self.why_no_texts: list[str] = []
         self.last_ends = _last_ends(material)
         self.n_changed = 0
+        self.has_pages = False
 
     def add_all(self, added: Callable[[], None]) -> None:
         """Read the documents one by one and add them, and say so; last come those in the results that could not be read."""
@@ -93,6 +95,7 @@ class DocumentsAdded:
             self.n_changed += 1  # offsets would not match
             text = ""
         n_chars = len(text) if text else n_chars
+        self.has_pages |= has_pages(text)
         moment = None if document.time is None else _microseconds(document)
         group = None
         if document.group is not None:
@@ -105,7 +108,7 @@ class DocumentsAdded:
         self.names.append((document.title or document.id).lower())
         self.has_text.append(bool(text) and keep_text)
         self.connection.execute(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, NULL)",
             (
                 number, document.id, side, moment, group, document.title, n_chars, n_sentences, reused, first, cluster,
                 *(self.texts.add(text) if text and keep_text else (None, None, None)),

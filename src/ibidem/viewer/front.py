@@ -21,11 +21,12 @@ _MOST_TEXTS, _MOST_PLACES = 7, 16  # of a picture of texts and where they are
 _MOST_CONSIDERED = 2_000
 _TITLE_CHARS = 60
 _ROWS_AT_ONCE = 50_000
-_COUNTED = ("stories", "inside", "boilerplate", "ordered", "edited", "unchanged")
+_COUNTED = ("stories", "inside", "boilerplate", "ordered", "crossing", "edited", "unchanged")
+NO_GROUP = "no group"  # what documents without a group are called, where others have one
 # The front page where nothing was compared.
 EMPTY_FRONT: dict[str, Any] = {
-    "headline": [], "counts": dict.fromkeys(_COUNTED, 0), "n_outlets": 0, "has_groups": False, "period": None, "leaders": [],
-    "fastest": None, "widest": None, "picture": None,
+    "headline": [], "counts": dict.fromkeys(_COUNTED, 0), "n_outlets": 0, "n_without_group": 0, "n_references": 0,
+    "has_groups": False, "period": None, "leaders": [], "fastest": None, "widest": None, "picture": None,
 }  # fmt: skip
 
 
@@ -33,7 +34,7 @@ class FrontPage:
     """Finds the stories of a store that is being filled, and describes them.
 
     `times` and `groups` are those of documents, NO_TIME and -1 if not known; `edited` are the families with a changed wording,
-    `text_of_family` gives the beginning of their texts.
+    `text_of_family` gives the beginning of their texts; `folder` is what names of documents leave out.
     """
 
     def __init__(
@@ -46,15 +47,16 @@ class FrontPage:
         verb: str,
         is_against: bool,
         text_of_family: Callable[[int], str],
+        folder: str = "",
     ) -> None:
-        self.connection, self._text_of_family = connection, text_of_family
+        self.connection, self._text_of_family, self._folder = connection, text_of_family, folder
         self.times, self.verb, self.is_against = times, verb, is_against
         self.has_groups = bool((groups >= 0).any())
         self.n_groups = int(groups.max(initial=-1)) + 1
         self.groups = dict(connection.execute("SELECT number, name FROM groups").fetchall())
         self.placed = Placed.joined(placed)
         self.outlets = outlets_of(groups)
-        self.stories, self.flows = tell(self.placed, self.outlets, times)
+        self.stories, self.flows = tell(self.placed, self.outlets, times, self.n_groups)
         self.order = self.stories.in_order()
         of_place = stories_of(self.placed, self.outlets, times)
         changed = np.unique(of_place[np.isin(self.placed.family, np.array(sorted(edited), np.int64))])
@@ -78,6 +80,8 @@ class FrontPage:
         front: dict[str, Any] = {
             "counts": {**described(stories), "edited": n_edited, "unchanged": len(told) - n_edited},
             "n_outlets": len(self.groups),
+            "n_without_group": len(self.outlets) - int((self.outlets < self.n_groups).sum()) if self.has_groups else 0,
+            "n_references": self.connection.execute("SELECT SUM(is_reference) FROM documents").fetchone()[0] or 0,
             "has_groups": self.has_groups,
             "period": [time_of(int(dated.min())), time_of(int(dated.max()))] if len(dated) else None,
             "leaders": self._leaders(told),
@@ -106,6 +110,8 @@ class FrontPage:
 
     def _fastest(self, told: Numbers) -> dict[str, Any] | None:
         rows = told[self.stories.first_outlet[told] >= 0]
+        if self.has_groups:  # from one outlet to another
+            rows = rows[(self.stories.first_outlet[rows] < self.n_groups) & (self.stories.follower[rows] < self.n_groups)]
         if not len(rows):
             return None
         row = rows[np.lexsort((self.stories.family[rows], self.stories.seconds[rows]))[0]]
@@ -134,22 +140,44 @@ class FrontPage:
 
     def _picture(self) -> dict[str, Any] | None:
         """Return who took text from whom; without groups or an order, which text appears where."""
+        ends = np.minimum(self.outlets, self.n_groups) if self.has_groups else self.outlets
+        name = self._group_name if self.has_groups else self._name
+        kind = "groups" if self.has_groups else "documents"
+        if self.is_against and (picture := self._from_reference(kind, ends, name)):
+            return picture
         if self.has_groups:
-            if len(self.flows.family):
-                return _drawn("groups", self.flows, self._name)
-            return self._texts("groups", self.outlets, self._name)
-        folders = folders_of([name for (name,) in self.connection.execute("SELECT id FROM documents ORDER BY number")])
-        if folders is not None:
-            names = sorted(set(folders))
-            number = {name: n for n, name in enumerate(names)}
-            codes = np.array([number[name] for name in folders], np.int64)
+            flows = self.flows.between_groups(self.n_groups)
+            return _drawn(kind, flows, name) if len(flows.family) else self._texts(kind, ends, name)
+        if (folders := self._folders()) is not None:
+            codes, names = folders
             _, flows = tell(self.placed, codes, self.times)
             if len(flows.family):
                 return _drawn("folders", flows, names.__getitem__)
             found = self._texts("folders", codes, names.__getitem__)
             if found is not None and len(found["left"]) > 2:
                 return found
-        return self._texts("documents", self.outlets, self._name)
+        return self._texts(kind, ends, name)
+
+    def _from_reference(self, kind: str, ends: Numbers, name: Callable[[int], str]) -> dict[str, Any] | None:
+        """Return how much of the reference is in the documents that were compared with it, by folder if they are many."""
+        rows = self.connection.execute("SELECT number, a, b, shared FROM pairs").fetchall()
+        if not rows:
+            return None
+        pair, a, b, shared = np.array(rows, np.int64).T
+        if kind == "documents" and len(np.unique(a)) > _MOST_TARGETS and (folders := self._folders()) is not None:
+            kind, (ends, names) = "folders", folders
+            name = names.__getitem__
+        flows = Flows(pair, ends[b], ends[a], shared)
+        return _drawn(kind, flows, name, is_cut=kind == "documents") | {"is_from_reference": True}
+
+    def _folders(self) -> tuple[Numbers, list[str]] | None:
+        """Return the number of the folder of each document, and the names of folders; None if ids say none."""
+        folders = folders_of([name for (name,) in self.connection.execute("SELECT id FROM documents ORDER BY number")])
+        if folders is None:
+            return None
+        names = sorted(set(folders))
+        number = {name: n for n, name in enumerate(names)}
+        return np.array([number[name] for name in folders], np.int64), names
 
     def _texts(self, kind: str, outlets: Numbers, name: Callable[[int], str]) -> dict[str, Any] | None:
         """Return the stories that are shown first among those in several outlets, and the outlets that each is in."""
@@ -171,12 +199,15 @@ class FrontPage:
     def _excerpt(self, family: int) -> str:
         return shortened(self._text_of_family(family), _TITLE_CHARS)
 
+    def _group_name(self, group: int) -> str:
+        return str(self.groups[group]) if group < self.n_groups else NO_GROUP
+
     def _name(self, outlet: int) -> str:
         if outlet < self.n_groups:
             return str(self.groups[outlet])
         number = outlet - self.n_groups
         row = self.connection.execute("SELECT title, id FROM documents WHERE number = ?", (number,)).fetchone()
-        return str(row[0] or row[1])
+        return str(row[0] or row[1].removeprefix(self._folder))
 
 
 def shortened(text: str, most: int) -> str:
@@ -190,24 +221,35 @@ def shortened(text: str, most: int) -> str:
 
 
 def _drawn(
-    kind: str, flows: Flows, name: Callable[[int], str], texts: Sequence[tuple[int, str]] | None = None
+    kind: str,
+    flows: Flows,
+    name: Callable[[int], str],
+    texts: Sequence[tuple[int, str]] | None = None,
+    is_cut: bool = False,
 ) -> dict[str, Any]:
     """Return a picture of what flows from left to right, largest ends first; small ends are added up as others.
 
-    With `texts`, families and their words, these are the left side, and the picture has no direction.
+    With `texts`, families and their words, these are the left side, and the picture has no direction. With `is_cut`, small ends
+    are left out instead, where all others together would hide the few that are drawn.
     """
     (source, target), of_pair = np.unique(np.stack([flows.source, flows.target]), axis=1, return_inverse=True)
     of_pair = of_pair.reshape(-1)
     n_chars = np.bincount(of_pair, flows.n_chars, len(source)).astype(np.int64)
     n_stories = np.bincount(np.unique(np.stack([of_pair, flows.family]), axis=1)[0], minlength=len(source))
     left = _ranked(source, n_chars, _MOST_SOURCES)
-    right = _ranked(target, n_chars, _MOST_TARGETS) if texts is None else _in_turn(source, target, n_chars, _MOST_PLACES)
+    drawn = np.isin(source, left) if is_cut else np.ones(len(source), np.bool_)
+    right = (
+        _ranked(target[drawn], n_chars[drawn], _MOST_TARGETS)
+        if texts is None
+        else _in_turn(source, target, n_chars, _MOST_PLACES)
+    )
     n_other = len(np.unique(target)) - len(right)
-    is_cut = texts is not None and n_other > 0  # all others together would hide the few that are drawn
+    n_other_left = len(np.unique(source)) - len(left)
+    is_cut = (is_cut or texts is not None) and n_other > 0
     at_left, at_right = ({end: n for n, end in enumerate(ends)} for ends in (left, right))
     links: dict[tuple[int, int], list[int]] = {}
     for a, b, size, count in zip(*(column.tolist() for column in (source, target, n_chars, n_stories)), strict=True):
-        if is_cut and b not in at_right:
+        if is_cut and (b not in at_right or a not in at_left):
             continue
         link = links.setdefault((at_left.get(a, len(left)), at_right.get(b, len(right))), [0, 0])
         link[0] += size
@@ -215,11 +257,12 @@ def _drawn(
     return {
         "of": kind,
         "is_directed": texts is None,
+        "is_from_reference": False,
         "left": [
             {"name": name(n), "family": None} if texts is None else {"name": texts[n][1], "family": texts[n][0]} for n in left
         ],
         "right": [{"name": name(n), "family": None} for n in right],
-        "n_other_left": len(np.unique(source)) - len(left),
+        "n_other_left": 0 if is_cut else n_other_left,
         "n_other_right": 0 if is_cut else n_other,
         "n_left_out": n_other if is_cut else 0,
         "links": [{"from": a, "to": b, "n_chars": size, "n_stories": count} for (a, b), (size, count) in sorted(links.items())],

@@ -28,7 +28,7 @@ def headline_of(front: Mapping[str, Any], totals: Mapping[str, Any], verb: str, 
         n_documents = totals["reusing_documents"]
         copies = f"{n_documents:,} of {totals['documents']:,} documents have a near-identical copy"
         return _said(f"{copies}, in {_many(totals['families'], 'cluster')}")
-    if front["has_groups"]:
+    if front["has_groups"] and counts["crossing"]:
         return _said(_undirected(front))
     return _said(_without_groups(front))
 
@@ -53,7 +53,7 @@ def _leading(front: Mapping[str, Any], verb: str) -> Pieces | None:
 
 def _undirected(front: Mapping[str, Any]) -> str:
     counts = front["counts"]
-    shared = f"{_many(counts['stories'], 'text')} crossed between outlets"
+    shared = f"{_many(counts['crossing'], 'text')} crossed between outlets"
     if counts["ordered"]:
         return f"{shared}; no single outlet was first most often"
     return f"{shared}; which was first is not known"

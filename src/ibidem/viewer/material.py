@@ -17,6 +17,7 @@ import pyarrow.dataset
 
 from ibidem.columns.collection import Collection, Documents
 from ibidem.config import FORMATS
+from ibidem.config.addresses import HIDDEN, is_remote
 from ibidem.errors import InputError
 from ibidem.formats import is_changed, read, resolve_inputs, sources_described, under_described_names
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, MIRRORS, PASSAGES, REPEATS
@@ -109,7 +110,7 @@ class Material:
         if self.collection is not None or self.named or self.objects:
             return []
         folder, described = str(self.run.get("folder", "")), self.run.get("inputs", ())
-        known = [entry for entry in described if {"modified", "path"} <= entry.keys()]
+        known = [entry for entry in described if "path" in entry and entry.keys() & {"modified", "version"}]
         return [str(entry["path"]) for entry in known if is_changed(os.path.join(folder, str(entry["path"])), entry)]
 
     def _sources(self, is_reference: bool) -> tuple[list[Any], list[str]]:
@@ -121,7 +122,10 @@ class Material:
         settings = self.run.get("settings", {})
         documents = dict(settings.get("documents", {})) if isinstance(settings, Mapping) else {}
         # Beside the inputs, or gone: then there are no times and titles from there, and nothing else is missing.
-        path = os.path.join(str(self.run.get("folder", "")), str(documents.pop("metadata", "")))
+        given = str(documents.pop("metadata", ""))
+        if is_remote(given):
+            return documents | ({} if HIDDEN in given else {"metadata": given})
+        path = os.path.join(str(self.run.get("folder", "")), given)
         return documents | ({"metadata": path} if os.path.isfile(path) else {})
 
 

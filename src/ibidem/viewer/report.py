@@ -29,6 +29,8 @@ _LEAST_PAIR_BYTES = 2_000
 _WRITTEN_SHARE = 4 / 3  # base64: four characters for three compressed bytes
 # Longer texts are shown only around their passages: one book must not crowd out a thousand articles.
 _MOST_WHOLE_CHARS = 20_000
+# Unless the documents with passages are so short together that there is room for all of them.
+_ROOM_FOR_ALL_CHARS = 4_000_000
 _CONTEXT_CHARS = 300
 _MOST_PASSAGES = 50_000
 # How much of a long text is shown per pair; of a long passage, its beginning and its end.
@@ -111,9 +113,11 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     families = _families(store, room, [card["story"]["family"] for card in (*stories, *folded)])
     shades = lru_cache(maxsize=None)(store.texts.shades)  # a document may be in many pairs
     # A smaller number than usual is for the strongest pairs alone.
-    pairs, passages, spans = _pairs(store, shades, max_pairs, room, _pairs_of(stories) if max_pairs >= MOST_PAIRS else ())
+    most_whole = _MOST_WHOLE_CHARS if store.n_chars_in_pairs() > _ROOM_FOR_ALL_CHARS else _ROOM_FOR_ALL_CHARS
+    first = _pairs_of(stories) if max_pairs >= MOST_PAIRS else ()
+    pairs, passages, spans = _pairs(store, shades, max_pairs, room, most_whole, first)
     shown = {side["document"] for pair in pairs for side in (pair["a"], pair["b"])}
-    texts = {str(number): _text(store, number, spans.get(number, [])) for number in sorted(shown)}
+    texts = {str(number): _text(store, number, spans.get(number, []), most_whole) for number in sorted(shown)}
     documents = [store.document_summary(number) for number in sorted(shown)]
     summary["shown"] = {"pairs": len(pairs), "documents": len(documents), "families": len(families)}
     summary["left_out"] = [*_capped(summary, max_pairs), *summary["left_out"]]
@@ -157,7 +161,12 @@ def _families(store: ViewStore, room: _Room, first: Sequence[int] = ()) -> list[
 
 
 def _pairs(
-    store: ViewStore, shades: Callable[[int], list[dict[str, int]]], max_pairs: int, room: _Room, first: Sequence[int] = ()
+    store: ViewStore,
+    shades: Callable[[int], list[dict[str, int]]],
+    max_pairs: int,
+    room: _Room,
+    most_whole: int,
+    first: Sequence[int] = (),
 ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[int, list[tuple[int, int]]]]:
     """Return pairs, passages by pair, and spans of passages by document, until the page is full.
 
@@ -188,9 +197,9 @@ def _pairs(
             for side in "ab":
                 number = pair[side]["document"]
                 known = spans.get(number, [])
-                new = own[side] if (pair[side]["n_chars"] or 0) > _MOST_WHOLE_CHARS else []
+                new = own[side] if (pair[side]["n_chars"] or 0) > most_whole else []
                 if number not in spans or (new := [span for span in new if not _is_inside(span, known)]):
-                    text = _text(store, number, new)
+                    text = _text(store, number, new, most_whole)
                     needed += [text, shades_in(shades(number), text["segments"]), store.document_summary(number)]
             if n_refused > _MOST_REFUSED or not room.take(needed):
                 n_refused += 1  # others may be smaller
@@ -229,8 +238,8 @@ def _is_inside(span: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
     return any(start <= span[0] and span[1] <= end for start, end in spans)
 
 
-def _text(store: ViewStore, number: int, spans: list[tuple[int, int]]) -> dict[str, Any]:
-    return store.texts.shown(number, segments_of(store.texts.whole(number), spans, _MOST_WHOLE_CHARS, _CONTEXT_CHARS))
+def _text(store: ViewStore, number: int, spans: list[tuple[int, int]], most_whole: int) -> dict[str, Any]:
+    return store.texts.shown(number, segments_of(store.texts.whole(number), spans, most_whole, _CONTEXT_CHARS))
 
 
 def _capped(summary: dict[str, Any], max_pairs: int) -> list[dict[str, Any]]:

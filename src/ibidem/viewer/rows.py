@@ -77,11 +77,14 @@ def side_of(
 
 def document_of(row: sqlite3.Row) -> dict[str, Any]:
     """Return a row of DOCUMENTS as a record."""
-    names = ("n_sentences", "reused_share", "first_share", "cluster", "n_pairs")
+    names = ("n_sentences", "reused_share", "cluster", "n_pairs")
+    earliest = row["earliest_share"]
     return {
         **side_of(row["number"], row["id"], row["time"], row["group_name"], row["title"], row["n_chars"]),
         "is_reference": bool(row["is_reference"]),
         **{name: row[name] for name in names},
+        # By the passages, whose places are known; of a run without passages, as in its table.
+        "first_share": row["first_share"] if earliest is None else earliest,
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment.differences import word_differences, word_places
+from ibidem.alignment.moves import moved_words
 from ibidem.api import compare
 from ibidem.columns.ragged import ranges
 from ibidem.model import Difference
@@ -144,33 +145,37 @@ def _joined_by_document(spans: Sequence[tuple[int, int, int]]) -> tuple[NDArray[
     return start[begins], ends, other[begins]
 
 
-def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
+def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str], is_first_base: bool = False) -> list[dict[str, Any]]:
     """Return the different wordings of a passage, the most frequent first, each with its places and with changed words marked.
 
-    Wordings are the same if their words are, ignoring case and punctuation. Changes and `edits` are relative to the first
-    wording; `edits` are pairs of places, [first_start, first_end, start, end]. `parent` is the wording among the earlier ones
-    that differs least, and `n_differences` by how many edits: None where no other wording is known to be earlier.
+    With `is_first_base`, the wording of the first place comes first. Wordings are the same if their words are, ignoring case
+    and punctuation. Changes, `edits` and `moves` are relative to the first wording; the latter two are pairs of places,
+    [first_start, first_end, start, end]. `parent` is the wording among the earlier ones that differs least, and `n_differences`
+    by how many edits and moves: None where no other wording is known to be earlier.
     """
     by_words: dict[tuple[str, ...], list[int]] = {}
     for k, text in enumerate(texts):
         words = tuple(text[start:end].casefold() for start, end in word_places(text))
         by_words.setdefault(words, []).append(k)
-    wordings = sorted(by_words.values(), key=lambda rows: (-len(rows), rows[0]))
+    wordings = sorted(by_words.values(), key=lambda rows: (not (is_first_base and rows[0] == 0), -len(rows), rows[0]))
     room = _MOST_COMPARED_CHARS
     variants: list[dict[str, Any]] = []
     for rows in wordings:
         first, text = texts[wordings[0][0]], texts[rows[0]]
         edits: Places = []
+        moves: Places = []
         room -= len(first) + len(text)
         is_compared = text == first or room >= 0
         if text != first and room >= 0:
-            edits = [list(edit) for edit in edits_of(word_differences(first, text), first, text)]
+            differences = word_differences(first, text)
+            found = moved_words(differences, first, text)
+            edits, moves = [list(edit) for edit in edits_of(differences, first, text, found)], [list(move) for move in found]
         changes = [[start, end] for _, _, start, end in edits if start < end]
         own = [members[k] for k in rows]
         variants.append(
             {
-                "text": text, "changes": changes, "edits": edits, "is_compared": is_compared, "n_places": len(rows),
-                "members": own,
+                "text": text, "changes": changes, "edits": edits, "moves": moves, "is_compared": is_compared,
+                "n_places": len(rows), "members": own,
             }
         )  # fmt: skip
     for variant, descent in zip(variants, likely_descent(variants), strict=True):
@@ -185,7 +190,10 @@ def likely_descent(variants: Sequence[dict[str, Any]]) -> list[tuple[int | None,
     that were not compared, have no place in the order.
     """
     times = [min((t for m in v["members"] if (t := m.get("time"))), default=None) for v in variants]
-    edits = [{(e[0], e[1], " ".join(v["text"][e[2] : e[3]].casefold().split())) for e in v["edits"]} for v in variants]
+    edits = [
+        {(*e[:2], " ".join(v["text"][e[2] : e[3]].casefold().split())) for e in (*v["edits"], *v.get("moves", ()))}
+        for v in variants
+    ]
     found: list[tuple[int | None, int | None]] = []
     for row, (variant, time) in enumerate(zip(variants, times, strict=True)):
         best: tuple[int, str, int] | None = None

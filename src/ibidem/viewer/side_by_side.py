@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ibidem.alignment.differences import word_bounds
+from ibidem.config.settings import DIFFERENCE_KINDS
 from ibidem.config.surface import named
 from ibidem.model import Passage
 from ibidem.results.screen_lines import fit_lines
@@ -53,9 +55,11 @@ def covered_shares(passages: Sequence[Passage], n_chars_a: int, n_chars_b: int) 
 
 
 def describe_passage(passage: Passage) -> str:
-    """Describe the kind, similarity and size of a passage in a few words."""
+    """Describe the kind, similarity, size and changes of a passage in a few words."""
     likeness = passage.kind if passage.kind == "exact" else f"{passage.kind} {passage.similarity:.2f}"
-    return f"{likeness}, {many(passage.n_sentences, 'sentence')}"
+    counts = Counter(each.kind for each in passage.differences if each.kind is not None)
+    changes = [f"{counts[kind]} {kind}" for kind in DIFFERENCE_KINDS if counts[kind]]
+    return "; ".join([f"{likeness}, {many(passage.n_sentences, 'sentence')}", *([", ".join(changes)] if changes else [])])
 
 
 def describe_sharing(
@@ -155,7 +159,7 @@ def _rows(passage: Passage, full: bool) -> Iterator[_Row]:
 
 def _cuts(passage: Passage, starts_a: Set[int], full: bool) -> Iterator[_Cut]:
     """Yield the differences of a passage; equal ones are split at sentences, and long ones shortened unless `full` is set."""
-    for operation, *places in passage.differences:
+    for operation, *places, _ in passage.differences:
         if operation != "equal":
             yield _Cut("changed", *places)
             continue

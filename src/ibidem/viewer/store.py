@@ -40,7 +40,7 @@ from ibidem.viewer.rows import (
 )
 from ibidem.viewer.shown_texts import aligned, around, mark_changes, shade, shades_in, variants_of
 from ibidem.viewer.stored_texts import StoredTexts
-from ibidem.viewer.story_cards import StoryCards
+from ibidem.viewer.story_cards import StoryCards, place_order
 from ibidem.viewer.stretches import stretches_of
 
 MOST_PASSAGES = 50_000  # shown per pair: more than any page can draw
@@ -63,8 +63,9 @@ class ViewStore:
         self.texts = StoredTexts(self._connections)
         self.families_texts = FamilyTexts(self._rows, self.texts.whole)
         self._connections.functions.update(families_with=self.families_texts.holding, contains=contains)
-        self._stories = StoryCards(self._connections, self.texts, self.families_texts)
         self._meta = {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM meta")}
+        has_groups, is_against = (bool(self._meta["summary"][name]) for name in ("has_groups", "is_against"))
+        self._stories = StoryCards(self._connections, self.texts, self.families_texts, has_groups, is_against)
 
     def close(self) -> None:
         """Close the files."""
@@ -188,6 +189,10 @@ class ViewStore:
                 found[record["id"]] = {name: record[name] for name in ("document", "title", "group", "time")}
         return found
 
+    def n_chars_in_pairs(self) -> int:
+        """Return how many characters the documents that are in pairs have together, as far as is known."""
+        return int(self._rows("SELECT SUM(n_chars) FROM documents WHERE n_pairs > 0")[0][0] or 0)
+
     def document_summary(self, number: int) -> dict[str, Any]:
         """Return one document without its text."""
         row = self._one(f"{DOCUMENTS} WHERE d.number = ?", [number])
@@ -203,22 +208,27 @@ class ViewStore:
         row = self._one("SELECT * FROM families WHERE number = ?", [number])
         if row is None:
             return None
+        is_against = bool(self._meta["summary"]["is_against"])
         places = self._rows(
             'SELECT p.document, p.start, p."end", d.id, d.time, d.title, g.name AS group_name FROM places p '
             'JOIN documents d ON d.number = p.document LEFT JOIN groups g ON g.number = d."group" '
-            "WHERE p.family = ? ORDER BY d.time IS NULL, d.time, p.document, p.start LIMIT ?",
+            f"WHERE p.family = ? ORDER BY {place_order(is_against)} LIMIT ?",
             [number, most_places],
         )
         members = [
             {
                 "document": p["document"], "id": p["id"], "time": time_of(p["time"]), "group": p["group_name"],
-                "title": p["title"], "start": p["start"], "end": p["end"],
+                "title": p["title"], **self.texts.located(p["document"], p["start"], p["end"]),
             }
             for p in places
         ]  # fmt: skip
         text = self.families_texts.text(row, MOST_FAMILY_CHARS)
         texts = [self.texts.excerpt(m["document"], m["start"], m["end"]) or text for m in members]
-        return {"family": self._family_of(row), "variants": variants_of(members, texts), "n_shown_places": len(members)}
+        return {
+            "family": self._family_of(row),
+            "variants": variants_of(members, texts, is_against),
+            "n_shown_places": len(members),
+        }
 
     def _family_of(self, row: sqlite3.Row) -> dict[str, Any]:
         return family_of(row, self.families_texts.text(row, MOST_FAMILY_CHARS))
@@ -272,9 +282,9 @@ class ViewStore:
             "documents": (DOCUMENTS, document_of),
             "families": ("SELECT f.* FROM families f", self._family_of),
             "passages": (
-                "SELECT q.*, a.id AS a_id, b.id AS b_id FROM passages q JOIN pairs p ON p.number = q.pair "
+                "SELECT q.*, p.a, p.b, a.id AS a_id, b.id AS b_id FROM passages q JOIN pairs p ON p.number = q.pair "
                 "JOIN documents a ON a.number = p.a JOIN documents b ON b.number = p.b",
-                lambda row: {"pair": row["pair"], "a_id": row["a_id"], "b_id": row["b_id"], **passage_of(row)},
+                self._flat_passage,
             ),
             "skipped": ("SELECT source, position, reason, id FROM skipped", dict),
             "verdicts": (STORED_VERDICTS, dict),
@@ -284,6 +294,13 @@ class ViewStore:
         order = f"ORDER BY {query.order_by}" if query is not None and table != "passages" else ""
         with closing(self.stream(f"{select} {where} {order}", values)) as rows:
             yield from map(tell, rows)
+
+    def _flat_passage(self, row: sqlite3.Row) -> dict[str, Any]:
+        passage = passage_of(row)
+        pages: dict[str, int | None] = {"a_page": None, "b_page": None}
+        if self._meta["summary"]["has_pages"]:
+            pages = {f"{side}_page": self.texts.page(row[side], passage[f"{side}_start"]) for side in "ab"}
+        return {"pair": row["pair"], "a_id": row["a_id"], "b_id": row["b_id"], **passage, **pages}
 
     def stream(self, select: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Generator[sqlite3.Row, None, None]:
         """Yield all rows of a query, however long that takes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ class _Builder:
             self._add_families(passages, pairs, *found)
             shares = earliest_shares(passages, np.array(self.documents.n_chars, np.int64)).tolist()
             rows = ((share, number) for number, share in enumerate(shares))
-            self.connection.executemany("UPDATE documents SET first_share = ? WHERE number = ?", rows)
+            self.connection.executemany("UPDATE documents SET earliest_share = ? WHERE number = ?", rows)
         return pairs
 
     def _pairs(self) -> tuple[PassageColumns | None, PairColumns]:
@@ -326,13 +326,23 @@ class _Builder:
             "has_times": any(time != NO_TIME for time in self.documents.times),
             "has_groups": bool(self.documents.group_numbers),
             "has_texts": has_texts,
+            "has_pages": self.documents.has_pages,
             "is_against": material.is_against,
+            "shared_folder": shared_folder(self.documents.ids),
             "left_out": left_out(material, self.documents.why_no_texts, self.documents.n_changed, has_texts),
             "mirrors": None if material.mirrors is None else closest_mirrors(material.mirrors),
         }
         times, groups = (np.array(column, np.int64) for column in (self.documents.times, self.documents.groups))
         front = FrontPage(
-            connection, self.placed, times, groups, self.edited, material.verb, material.is_against, self.family_texts.beginning
+            connection,
+            self.placed,
+            times,
+            groups,
+            self.edited,
+            material.verb,
+            material.is_against,
+            self.family_texts.beginning,
+            summary["shared_folder"],
         )
         front.add(summary["totals"])
         for name, value in (
@@ -362,6 +372,16 @@ def _facets(connection: sqlite3.Connection) -> dict[str, Any]:
         "kinds": [{"kind": KINDS[kind], "n_pairs": n} for kind, n in connection.execute(kinds)],
         "years": [{"year": year, "n_pairs": n} for year, n in connection.execute(years)],
     }
+
+
+def shared_folder(ids: Mapping[bool, Sequence[str]]) -> str:
+    """Return the folder that all ids begin with, with its slash; empty if there is none. `ids` are those of both sides."""
+    every = [name for side in ids.values() for name in side]
+    if len(every) < 2:
+        return ""
+    least, most = min(every), max(every)  # what these two have in common, all between have
+    n_equal = next((n for n, (one, other) in enumerate(zip(least, most, strict=False)) if one != other), len(least))
+    return least[: least.rfind("/", 0, n_equal) + 1]
 
 
 def _distance(similarity: Shares) -> Numbers:

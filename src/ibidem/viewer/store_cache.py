@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ibidem.config.addresses import is_remote
 from ibidem.errors import ResourceError
 from ibidem.execution.durable_files import replace_file
 from ibidem.execution.output_folder import VERDICTS_FILE, VIEW_FILES
@@ -103,7 +104,8 @@ def _key(folder: Path, documents: Sequence[str]) -> dict[str, Any]:
     entries = [entry for entry in run.get("inputs", ()) if "path" in entry]
     inputs = [os.path.join(str(run.get("folder", "")), str(entry["path"])) for entry in entries]
     tables = [[path.name, *_state(path)] for path in table_paths(folder)]
-    named = [os.path.abspath(source.path) for source in resolve_inputs(list(documents)) if isinstance(source, FileSource)]
+    files = [source.path for source in resolve_inputs(list(documents)) if isinstance(source, FileSource)]
+    named = [path if is_remote(path) else os.path.abspath(path) for path in files]
     results = hashlib.sha256(json.dumps([SCHEMA, run, tables, named]).encode()).hexdigest()
     return {"results": results, "texts": [_state(path) for path in (named or inputs)]}
 

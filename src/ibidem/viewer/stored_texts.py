@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from functools import lru_cache
 from typing import Any
 
+from ibidem.columns.page_marks import page_starts
 from ibidem.viewer.database import Connections
 from ibidem.viewer.rows import DOCUMENTS, side_of
 from ibidem.viewer.shown_texts import shade
 from ibidem.viewer.text_blocks import TextPlace, TextReader
 
 _TEXTS_CACHED = 4  # a document in many pairs is read repeatedly
+_DIGESTS_CACHED = 1 << 14
 _MOST_SPANS = 200_000  # counted for the shades of one document
 MOST_EXCERPT_CHARS = 3_000
 _LENGTHS = {"a": "q.a_length", "b": "q.a_length + q.b_longer"}
@@ -31,10 +34,28 @@ class StoredTexts:
         self._rows, self._one = connections.rows, connections.one
         self._blocks = TextReader(connections.one)
         self._cached = lru_cache(maxsize=_TEXTS_CACHED)(self._read)
+        self._marked = lru_cache(maxsize=_DIGESTS_CACHED)(self._mark)
 
     def whole(self, number: int) -> str:
         """Return the whole text of a document; empty if it is not available."""
         return self._cached(number)
+
+    def located(self, number: int, start: int, end: int) -> dict[str, Any]:
+        """Return what evidence says of a place: where it is, on which page if there are pages, and the digest of the text."""
+        digest, pages = self._marked(number)
+        return {"start": start, "end": end, "page": bisect_right(pages, start) or None, "sha256": digest}
+
+    def page(self, number: int, place: int) -> int | None:
+        """Return the page of a character; None if the document has no pages or its text is not available."""
+        return bisect_right(self._marked(number)[1], place) or None
+
+    def pages(self, number: int) -> tuple[int, ...]:
+        """Return where the pages of a document begin; none if it has no pages or its text is not available."""
+        return self._marked(number)[1]
+
+    def _mark(self, number: int) -> tuple[str | None, tuple[int, ...]]:
+        text = self.whole(number)
+        return text_digest(text) if text else None, tuple(page_starts(text))
 
     def known(self, number: int) -> str:
         """Return the text of a document, or the stored parts with NUL in between, so that offsets still match."""
@@ -68,7 +89,8 @@ class StoredTexts:
             "segments": segments,
             "is_complete": is_complete,
             "boilerplate": [list(place) for place in grey],
-            "sha256": text_digest(whole) if (whole := self.whole(number)) else None,
+            "pages": list(self.pages(number)),
+            "sha256": self._marked(number)[0],
         }
 
     def spans(self, number: int) -> list[tuple[int, int, int]]:

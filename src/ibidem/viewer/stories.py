@@ -1,8 +1,9 @@
 """Families as stories: which places had a text first, who followed, and in which order stories are shown.
 
-An *outlet* is the group of a document; a document without a group is its own outlet. Families that begin in one document and
-are in the same outlets are one story: an article printed in three parts is three families, and still one reprint. A story
-*began* in an outlet only if its earliest time is known there and nowhere else: equal times give no precedence.
+An *outlet* is the group of a document. Where no document has a group, each is its own outlet; where some have, the others are
+places of a text, but no outlets. Families that begin in one document and are in the same outlets are one story: an article
+printed in three parts is three families, and still one reprint. A story *began* in an outlet only if its earliest time is known
+there and nowhere else: equal times give no precedence.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ Numbers = NDArray[np.int64]
 STORY, INSIDE, BOILERPLATE = 0, 1, 2
 _LAST = np.iinfo(np.int64).max
 _MANY_DOCUMENTS = 20  # a text in more of them, and in a tenth of all, is boilerplate
+# Unless it is long, and about as many outlets have it as documents: that is news. Footers are in many documents of each outlet.
+_MOST_DOCUMENTS_AN_OUTLET = 2
+_LEAST_NEWS_CHARS = 200
 _MOST_COUNTED_OUTLETS = 16
 _MOST_DEPTH = 4
 _LARGEST_FOLDER_SHARE = 0.35
@@ -51,7 +55,8 @@ class Stories:
 
     `family` is its longest family, `n_families` how many it has, and `n_chars` their characters together. `first_outlet` is
     where the story began. `seconds` is the time until another outlet followed, and `follower` is that outlet; -1 if none is
-    known to have followed. `last_seconds` is the time between the first and the last place.
+    known to have followed. `last_seconds` is the time between the first and the last place. `n_ends` counts documents that are
+    no outlets as well.
     """
 
     family: Numbers
@@ -60,6 +65,7 @@ class Stories:
     n_chars: Numbers
     n_documents: Numbers
     n_outlets: Numbers
+    n_ends: Numbers
     first_outlet: Numbers
     follower: Numbers
     seconds: Numbers
@@ -70,10 +76,8 @@ class Stories:
 
         What has many more documents than outlets is the furniture of those outlets, not news.
         """
-        spread = np.log2(1.0 + np.minimum(self.n_outlets, _MOST_COUNTED_OUTLETS))
-        crowded = np.maximum(
-            1.0, self.n_documents / np.maximum(2.0 * np.minimum(self.n_outlets, _MOST_COUNTED_OUTLETS / 2), 1.0)
-        )
+        spread = np.log2(1.0 + np.minimum(self.n_ends, _MOST_COUNTED_OUTLETS))
+        crowded = np.maximum(1.0, self.n_documents / np.maximum(2.0 * np.minimum(self.n_ends, _MOST_COUNTED_OUTLETS / 2), 1.0))
         score = np.log1p(self.n_chars) * spread / np.sqrt(crowded)
         return np.lexsort((self.family, -score, self.fold)).astype(np.int64)
 
@@ -87,9 +91,15 @@ class Flows:
     target: Numbers
     n_chars: Numbers
 
+    def between_groups(self, n_groups: int) -> Flows:
+        """Return what flows between groups, with all documents without one as the last end; nothing is said within that."""
+        source, target = np.minimum(self.source, n_groups), np.minimum(self.target, n_groups)
+        rows = source != target
+        return Flows(self.family[rows], source[rows], target[rows], self.n_chars[rows])
+
 
 def outlets_of(groups: Numbers) -> Numbers:
-    """Return the outlet of each document: its group or, numbered after all groups, the document itself."""
+    """Return where each document is: its group or, numbered after all groups, the document itself."""
     n_groups = int(groups.max(initial=-1)) + 1
     return np.where(groups >= 0, groups, n_groups + np.arange(len(groups)))
 
@@ -119,8 +129,11 @@ def stories_of(placed: Placed, outlets: Numbers, times: Numbers) -> Numbers:
     return numbers[head][family]
 
 
-def tell(placed: Placed, outlets: Numbers, times: Numbers) -> tuple[Stories, Flows]:
-    """Return the stories of families and what flowed in them; `outlets` and `times` are those of documents."""
+def tell(placed: Placed, outlets: Numbers, times: Numbers, n_groups: int = 0) -> tuple[Stories, Flows]:
+    """Return the stories of families and what flowed in them; `outlets` and `times` are those of documents.
+
+    With groups, only the first `n_groups` outlets count as such.
+    """
     numbers, story = np.unique(stories_of(placed, outlets, times), return_inverse=True)
     n = len(numbers)
     outlet, time = outlets[placed.document], times[placed.document]
@@ -128,7 +141,9 @@ def tell(placed: Placed, outlets: Numbers, times: Numbers) -> tuple[Stories, Flo
     first, last = np.full(n, _LAST), np.full(n, NO_TIME)
     np.minimum.at(first, story[known], time[known])
     np.maximum.at(last, story[known], time[known])
-    n_outlets, n_documents = _distinct(story, outlet, n), _distinct(story, placed.document, n)
+    n_ends, n_documents = _distinct(story, outlet, n), _distinct(story, placed.document, n)
+    is_outlet = outlet < n_groups if n_groups else np.ones(len(outlet), np.bool_)
+    n_outlets = _distinct(story[is_outlet], outlet[is_outlet], n)
     is_repeat = np.zeros(n, np.bool_)
     is_repeat[story] = placed.is_repeat
     first_outlet = _only_outlet(story, outlet, known & (time == first[story]), n)
@@ -143,15 +158,16 @@ def tell(placed: Placed, outlets: Numbers, times: Numbers) -> tuple[Stories, Flo
     follower, seconds = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     follower[story[heads]] = outlet[heads]
     seconds[story[heads]] = (time[heads] - first[story[heads]]) // 1_000_000
-    is_many = n_documents > max(_MANY_DOCUMENTS, len(outlets) / 10)
-    fold = np.where(is_repeat | is_many, BOILERPLATE, np.where(n_outlets > 1, STORY, INSIDE))
+    is_many = is_repeat | (n_documents > max(_MANY_DOCUMENTS, len(outlets) / 10))
     dated = last > NO_TIME
     spent = np.where(dated, (np.where(dated, last, 0) - np.where(dated, first, 0)) // 1_000_000, -1)
     longest = _longest(np.arange(len(story)), placed.family, placed.n_chars)
     n_families = np.bincount(story[longest], minlength=n)
     n_chars = np.bincount(story[longest], placed.n_chars[longest], n).astype(np.int64)
+    is_news = (n_documents <= _MOST_DOCUMENTS_AN_OUTLET * n_outlets) & (n_chars >= _LEAST_NEWS_CHARS) & (n_groups > 0)
+    fold = np.where(is_many & ~is_news, BOILERPLATE, np.where(n_ends > 1, STORY, INSIDE))
     stories = Stories(
-        numbers, n_families, fold, n_chars, n_documents, n_outlets, first_outlet, follower, seconds, spent
+        numbers, n_families, fold, n_chars, n_documents, n_outlets, n_ends, first_outlet, follower, seconds, spent
     )  # fmt: skip
     rows = _longest(rows[fold[story[rows]] == STORY], placed.family, placed.n_chars, outlet)
     return stories, Flows(numbers[story[rows]], first_outlet[story[rows]], outlet[rows], placed.n_chars[rows])
@@ -212,11 +228,14 @@ def folders_of(ids: Sequence[str]) -> list[str] | None:
 
 
 def described(stories: Stories) -> dict[str, Any]:
-    """Return how many families there are of each kind, and how many stories are known to have begun somewhere."""
+    """Return how many families there are of each kind, and how many stories began somewhere, as far as is known, or are in
+    several outlets.
+    """
     is_story = stories.fold == STORY
     return {
         "stories": int(is_story.sum()),
         "inside": int((stories.fold == INSIDE).sum()),
         "boilerplate": int((stories.fold == BOILERPLATE).sum()),
         "ordered": int((is_story & (stories.first_outlet >= 0)).sum()),
+        "crossing": int((is_story & (stories.n_outlets > 1)).sum()),
     }

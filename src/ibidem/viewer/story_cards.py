@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ibidem.alignment.differences import word_differences, word_places
+from ibidem.alignment.moves import moved_words
 from ibidem.viewer.database import Connections
 from ibidem.viewer.family_texts import FamilyTexts
 from ibidem.viewer.front import shortened
@@ -23,20 +24,38 @@ _TITLE_CHARS = 80
 _SHOWN_CHARS = 460
 _BEFORE_CHARS = 160  # shown before the first change
 _PLACES = """
-  SELECT p.document, p.start, p."end", d.id, d.time, d.title, g.name AS "group" FROM places p
+  SELECT p.document, p.start, p."end", d.id, d.time, d.title, d.is_reference, g.name AS "group" FROM places p
   JOIN documents d ON d.number = p.document LEFT JOIN groups g ON g.number = d."group"
-  WHERE p.family = ? ORDER BY d.time IS NULL, d.time, p.document, p.start LIMIT ?
+  WHERE p.family = ? ORDER BY {} LIMIT ?
 """
 _PAIRS_OF = "SELECT number, a, b FROM pairs WHERE (a = ? AND b IN ({0})) OR (b = ? AND a IN ({0}))"
 _RULE = re.compile(r"([^\w\s])\1{4,}")
+_IN_BOTH = ("same", "moved_away", "moved_here")
 Words = list[tuple[str, str]]
 
 
-class StoryCards:
-    """Reads story cards, for any thread."""
+def place_order(is_against: bool) -> str:
+    """Return the order of the places of a text, the one that others are compared with first.
 
-    def __init__(self, connections: Connections, texts: StoredTexts, family_texts: FamilyTexts) -> None:
+    That is the earliest; where documents were compared with a reference, it is in the reference, whenever that was.
+    """
+    return f"{'d.is_reference DESC, ' if is_against else ''}d.time IS NULL, d.time, p.document, p.start"
+
+
+class StoryCards:
+    """Reads story cards, for any thread. With `has_groups`, documents without a group are one step, and no outlet."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        texts: StoredTexts,
+        family_texts: FamilyTexts,
+        has_groups: bool,
+        is_against: bool,
+    ) -> None:
         self._rows, self._one, self._texts, self._family_texts = connections.rows, connections.one, texts, family_texts
+        self._has_groups, self._is_against = has_groups, is_against
+        self._places = _PLACES.format(place_order(is_against))
 
     def page(self, cursor: str | None, limit: int, is_folded: bool = False) -> dict[str, Any]:
         """Return a page of cards in the order in which they are shown; or of those that are folded away."""
@@ -52,13 +71,13 @@ class StoryCards:
     def _card(self, story: sqlite3.Row) -> dict[str, Any] | None:
         number = story["family"]
         family = self._one("SELECT * FROM families WHERE number = ?", [number])
-        places = self._rows(_PLACES, [number, _MOST_PLACES])
+        places = self._rows(self._places, [number, _MOST_PLACES])
         if family is None or not places:
             return None
-        steps = _steps(places)
+        steps = self._steps(places)
         excerpts = [self._texts.excerpt(p["document"], p["start"], p["end"]) or "" for p in places[: 4 * _MOST_STEPS]]
         base = excerpts[0] or self._family_texts.text(family, MOST_EXCERPT_CHARS)
-        words, n_changed, is_compared = _told(base, excerpts[1:])
+        words, n_changed, n_moved, is_compared = _told(base, excerpts[1:])
         is_compared &= len(excerpts) == family["n_places"] and family["n_chars"] <= MOST_EXCERPT_CHARS
         pairs = self._pairs(places[0]["document"], [step["document"] for step in steps[1:]])
         for step in steps:
@@ -70,16 +89,38 @@ class StoryCards:
         return {
             "story": family_of(family, self._family_texts.text(family, MOST_EXCERPT_CHARS)),
             "n_families": story["n_families"],
-            "is_edited": bool(story["is_edited"]) or n_changed > 0,
+            "is_edited": bool(story["is_edited"]) or n_changed + n_moved > 0,
             "title": places[0]["title"] or shortened(base, _TITLE_CHARS) or places[0]["id"],
             "steps": steps[:_MOST_STEPS],
-            "n_outlets": len(steps),
+            "n_steps": len(steps),
+            "n_outlets": sum(step["group"] is not None for step in steps) if self._has_groups else len(steps),
             "is_ordered": _is_ordered(places),
             "last_seconds": _last_seconds(places),
             "words": [{"is": kind, "text": text} for kind, text in words],
             "n_changed": n_changed,
+            "n_moved": n_moved,
             "is_compared": is_compared,
         }
+
+    def _steps(self, places: Sequence[sqlite3.Row]) -> list[dict[str, Any]]:
+        """Return the first place of each outlet, in order; `seconds` is the time since the first place of all."""
+        steps: dict[Any, dict[str, Any]] = {}
+        first = places[0]["time"]
+        for place in places:
+            outlet = (place["is_reference"] if self._is_against else 0, place["group"])
+            step = steps.get(outlet if self._has_groups else place["document"])
+            if step is not None:
+                step["n_places"] += 1
+                continue
+            known = place["time"] is not None and first is not None
+            steps[outlet if self._has_groups else place["document"]] = {
+                "document": place["document"], "id": place["id"], "title": place["title"], "group": place["group"],
+                "is_reference": bool(place["is_reference"]),
+                "time": time_of(place["time"]), "seconds": (place["time"] - first) // 1_000_000 if known else None,
+                "n_chars": place["end"] - place["start"], "n_places": 1, "pair": None,
+                **self._texts.located(place["document"], place["start"], place["end"]),
+            }  # fmt: skip
+        return list(steps.values())
 
     def _pairs(self, document: int, others: Sequence[int]) -> dict[int, int]:
         """Return the pairs of a document with others, by the other document."""
@@ -90,29 +131,11 @@ class StoryCards:
         return {(row["b"] if row["a"] == document else row["a"]): row["number"] for row in rows}
 
 
-def _steps(places: Sequence[sqlite3.Row]) -> list[dict[str, Any]]:
-    """Return the first place of each outlet, earliest first; `seconds` is the time since the first place of all."""
-    steps: dict[Any, dict[str, Any]] = {}
-    first = places[0]["time"]
-    for place in places:
-        outlet = ("group", place["group"]) if place["group"] is not None else ("document", place["document"])
-        step = steps.get(outlet)
-        if step is not None:
-            step["n_places"] += 1
-            continue
-        known = place["time"] is not None and first is not None
-        steps[outlet] = {
-            "document": place["document"], "id": place["id"], "title": place["title"], "group": place["group"],
-            "time": time_of(place["time"]), "seconds": (place["time"] - first) // 1_000_000 if known else None,
-            "n_chars": place["end"] - place["start"], "n_places": 1, "pair": None,
-        }  # fmt: skip
-    return list(steps.values())
-
-
 def _is_ordered(places: Sequence[sqlite3.Row]) -> bool:
     """Return whether one outlet is known to be the first: others with the same time leave that open."""
     first = places[0]["time"]
-    if first is None or not any(place["time"] is not None and place["time"] > first for place in places):
+    times = [place["time"] for place in places if place["time"] is not None]
+    if first is None or max(times) == first or min(times) < first:
         return False
     return len({place["group"] or place["document"] for place in places if place["time"] == first}) == 1
 
@@ -122,40 +145,59 @@ def _last_seconds(places: Sequence[sqlite3.Row]) -> int | None:
     return (max(times) - min(times)) // 1_000_000 if len(times) > 1 else None
 
 
-def _told(base: str, others: Sequence[str]) -> tuple[Words, int, bool]:
-    """Return the words of the first wording with the changes of the most edited one, how many words that one changed, and
-    whether all wordings were compared.
+def _told(base: str, others: Sequence[str]) -> tuple[Words, int, int, bool]:
+    """Return the words of the first wording with the changes of the most edited one, how many words that one changed and how
+    many parts it moved, and whether all wordings were compared.
     """
     seen: dict[tuple[str, ...], str] = {_key(base): base}
     for text in others:
         if text:
             seen.setdefault(_key(text), text)
-    best: tuple[int, Words] = (0, [("same", base)])
+    best: tuple[int, int, Words] = (0, 0, [("same", base)])
     for text in list(seen.values())[1 : 1 + _MOST_VARIANTS]:
         words = changed_words(base, text)
-        n_changed = count_changed(words)
-        if n_changed > best[0]:
-            best = n_changed, words
-    return _cut(best[1]), best[0], all(others) and len(seen) <= 1 + _MOST_VARIANTS
+        counts = count_changed(words), sum(kind == "moved_here" for kind, _ in words)
+        if counts > best[:2]:
+            best = *counts, words
+    return _cut(best[2]), best[0], best[1], all(others) and len(seen) <= 1 + _MOST_VARIANTS
 
 
 def changed_words(base: str, other: str) -> Words:
-    """Return one text with its changes to another: pieces that are the same, removed or added.
+    """Return one text with its changes to another: pieces that are the same, removed, added, or moved away and moved here.
 
     Where only one of the two goes on at the beginning or the end, that is where the passage was cut, not a change.
     """
     pieces: Words = []
-    for difference in word_differences(base, other):
-        removed, added = base[difference.a_start : difference.a_end], other[difference.b_start : difference.b_end]
+    differences = word_differences(base, other)
+    moves = moved_words(differences, base, other)
+    for difference in differences:
         if difference.operation == "equal":
-            pieces.append(("same", removed))
+            pieces.append(("same", base[difference.a_start : difference.a_end]))
         else:
-            pieces += [(kind, text) for kind, text in (("removed", removed), ("added", added)) if text]
-    same = [n for n, (kind, _) in enumerate(pieces) if kind == "same"]
+            pieces += _pieces(base, difference.a_start, difference.a_end, [move[:2] for move in moves], "removed", "moved_away")
+            pieces += _pieces(
+                other, difference.b_start, difference.b_end, sorted(move[2:] for move in moves), "added", "moved_here"
+            )
+    same = [n for n, (kind, _) in enumerate(pieces) if kind in _IN_BOTH]
     if not same:
         return [("same", base)]
     head, inner, tail = pieces[: same[0]], pieces[same[0] : same[-1] + 1], pieces[same[-1] + 1 :]
     return [*_cut_or_changed(head), *inner, *_cut_or_changed(tail)]
+
+
+def _pieces(
+    text: str, start: int, end: int, moved: Sequence[tuple[int, ...]], changed_kind: str, moved_kind: str
+) -> Iterator[tuple[str, str]]:
+    """Yield what only one text has at a place, with the words that the other has elsewhere."""
+    for move_start, move_end in moved:
+        if start <= move_start and move_end <= end:
+            if move_start > start:
+                yield changed_kind, text[start:move_start]
+            after = move_end + len(text[move_end:end]) - len(text[move_end:end].lstrip())
+            yield moved_kind, text[move_start:after]
+            start = after
+    if start < end:
+        yield changed_kind, text[start:end]
 
 
 def _cut_or_changed(pieces: Words) -> Words:
@@ -169,7 +211,7 @@ def count_changed(words: Words) -> int:
     """Return how many words changed: removed and added ones at one place count once."""
     n_changed, removed, added = 0, 0, 0
     for kind, text in [*words, ("same", "")]:
-        if kind == "same":
+        if kind in _IN_BOTH:
             n_changed += max(removed, added)
             removed = added = 0
         elif kind == "removed":

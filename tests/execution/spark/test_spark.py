@@ -17,7 +17,7 @@ import ibidem
 from ibidem.errors import InputError, NoDocumentsError, OutputExistsError, ResourceError, SkippedRecordsError, UsageError
 from tests.cli.test_find import run
 from tests.execution.parity import frame_rows, local_tables, rows_of, written_rows
-from tests.execution.random_collections import edited_records, odd_records, random_records, skewed_records
+from tests.execution.random_collections import edited_records, glued_records, odd_records, random_records, skewed_records
 from tests.formats.document_writers import WRITERS
 from tests.formats.languages import SHARED
 from tests.texts import text
@@ -39,7 +39,8 @@ def written(folder: Path) -> tuple[Any, Any, Any]:
 
 
 def test_find_in_lines(spark: Any, tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "a b%20ü.jsonl", [*random_records(3, 60), *skewed_records(150)], broken_after=7)
+    records = [*random_records(3, 60), *skewed_records(150), *glued_records(5, 20, "glued ")]
+    path = write_lines(tmp_path / "a b%20ü.jsonl", records, broken_after=7)
     chosen = {"signature": "exact", "same_document": True}
     local = ibidem.find(path, **chosen)
     with ibidem.find(path, engine=ibidem.SparkEngine(spark, partitions=3), **chosen) as result:
@@ -251,6 +252,8 @@ def test_dedup_with_a_plan(spark: Any, tmp_path: Path) -> None:
         {"level": "document", "min_similarity": 0.5, "shingle_size": 2},
         {"level": "passage", "min_sentences": 2},
         {"level": "sentence", "mark_only": True, "signature": "words"},
+        {"level": "run", "min_run_words": 8},
+        {"level": "document", "min_similarity": 0.3, "shingle_size": 2, "keep_copies": 2},
     ],
 )
 def test_dedup_of_lines(spark: Any, tmp_path: Path, chosen: dict[str, Any]) -> None:
@@ -327,8 +330,8 @@ def test_the_command_line(spark: Any, tmp_path: Path, run: Any) -> None:
     assert run("find", path, "-o", str(out), "--engine", "spark").code == 2
     assert run("find", "-", "-o", str(out), "--engine", "spark").code == 2
     assert run("find", path, "-o", str(out), "--spark-conf", "memory=3").code == 2
-    wrong = run("find", path, "-o", "s3a://bucket/out")
-    assert (wrong.code, "only --engine spark can write" in wrong.err) == (2, True)
+    wrong = run("find", path, "-o", "viewfs://bucket/out")  # Spark could write there
+    assert (wrong.code, "unknown protocol viewfs" in wrong.err) == (3, True)
 
 
 def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
@@ -393,6 +396,19 @@ def test_sentence_pairs_and_postings(signature: str, spark: Any, tmp_path: Path)
         found.write(tmp_path / "out")
         assert found.run()["counts"] == whole.run()["counts"]
     assert (tmp_path / "out" / "postings.parquet").is_dir()
+
+
+def test_runs_without_what_is_ignored(spark: Any, tmp_path: Path) -> None:
+    records = [*random_records(5, 40), *skewed_records(30)]
+    (tmp_path / "ignored.txt").write_text(text(100) + " " + text(1))
+    call = {"runs": True, "min_run_words": 10, "ignore": str(tmp_path / "ignored.txt"), "hash_seed": 3}
+    whole = ibidem.find(records, **call)
+    frame = spark.createDataFrame([{"id": r["id"], "text": r["text"]} for r in records])
+    with ibidem.find(frame, engine=ibidem.SparkEngine(spark, partitions=3), **call) as found:
+        assert found.backing.table("runs").read().to_pylist() == whole.runs.to_pylist()
+        assert found.run()["counts"] == whole.run()["counts"]
+    assert whole.runs.num_rows
+    assert whole.counts["ignored_sentences"]
 
 
 def test_families(spark: Any, tmp_path: Path) -> None:

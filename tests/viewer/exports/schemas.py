@@ -38,6 +38,7 @@ GEXF = """
         <attribute name="source"><data type="NCName"/></attribute>
         <attribute name="target"><data type="NCName"/></attribute>
         <attribute name="weight"><data type="double"/></attribute>
+        <optional><attribute name="type"><value>mutual</value></attribute></optional>
         <optional><attribute name="start"><ref name="moment"/></attribute></optional>
         <ref name="values"/>
       </element></zeroOrMore></element>

@@ -34,6 +34,13 @@ def test_passages_are_those_of_the_run_with_their_texts(tables: FlatTables, host
     assert next(row["a_time"] for row in found if row["a_id"] == "=1+2") == "1848-03-18T06:30:00Z"
 
 
+def test_documents_are_those_of_the_run(tables: FlatTables, hostile_out: Path) -> None:
+    wanted = pyarrow.parquet.read_table(hostile_out / "documents.parquet").to_pylist()
+    shares = {row["id"]: (row["reused_share"], row["first_share"]) for row in wanted}
+    assert {row["id"]: (row["reused_share"], row["first_share"]) for row in tables.rows("documents")} == shares
+    assert any(first for _, first in shares.values())
+
+
 def test_tables_of_an_invented_run_have_every_row(store: ViewStore, invented: Invented) -> None:
     tables = FlatTables(store)
     pairs, passages = list(tables.rows("pairs")), list(tables.rows("passages"))

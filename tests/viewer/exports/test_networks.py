@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from datetime import datetime, timezone
 from pathlib import Path
@@ -46,12 +47,16 @@ def test_every_node_and_edge_is_read(store: ViewStore, form: str, network: str, 
         values = {title: value for (title, _), value in zip(wanted.node_columns, node.values, strict=True) if value is not None}
         assert {title: found[title] for title in values} == values
     ends = tuple if wanted.is_directed else frozenset
-    assert Counter(map(ends, graph.edges())) == Counter(ends((edge.source, edge.target)) for edge in wanted.edges())
-    for edge in wanted.edges():
-        found = graph.edges[edge.source, edge.target]
-        assert found["weight"] == edge.weight
-        columns = zip(wanted.edge_columns, edge.values, strict=True)
-        assert all(found[title] == value for (title, _), value in columns if value is not None)
+    expected = [(edge.source, edge.target, edge) for edge in wanted.edges()]
+    expected += [(edge.target, edge.source, edge) for edge in wanted.edges() if edge.is_mutual and edge.source != edge.target]
+    assert Counter(ends(edge[:2]) for edge in graph.edges()) == Counter(ends(names) for *names, _ in expected)
+    between: dict[Any, list[dict[str, Any]]] = {}
+    for source, target, data in graph.edges(data=True):
+        between.setdefault(ends((source, target)), []).append(data)
+    for source, target, edge in expected:
+        columns = [("weight", edge.weight), *zip((title for title, _ in wanted.edge_columns), edge.values, strict=True)]
+        found = between[ends((source, target))]
+        assert any(all(data[title] == value for title, value in columns if value is not None) for data in found)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -78,10 +83,33 @@ def test_groups_count_their_pairs(store: ViewStore, tmp_path: Path) -> None:
     wanted: Counter[tuple[str, str]] = Counter()
     for pair in FlatTables(store).rows("pairs"):
         ends = (pair["a_group"], pair["b_group"])
-        if None not in ends:
-            wanted[ends[::-1] if pair["direction"] == "b_to_a" else ends] += 1
+        if None in ends:
+            continue
+        both_ways = {ends, ends[::-1]} if pair["direction"] == "unknown" else ()
+        for way in both_ways or [ends[::-1] if pair["direction"] == "b_to_a" else ends]:
+            wanted[way] += 1
     names = {node: data["label"] for node, data in graph.nodes(data=True)}
-    assert {(names[u], names[v]): data["n_pairs"] for u, v, data in graph.edges(data=True)} == wanted
+    found: Counter[tuple[str, str]] = Counter()
+    for u, v, data in graph.edges(data=True):
+        found[names[u], names[v]] += data["n_pairs"]
+    assert found == wanted
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("network", ["documents", "groups"])
+def test_pairs_of_unknown_order_are_connected_both_ways(form: str, network: str, tmp_path: Path) -> None:
+    known = {"a": ("2031-05-01", "x"), "b": ("2031-05-02", "y"), "c": ("2031-05-02", "z"), "d": (None, "w")}
+    records = documents(**{name: text(1, 2, 3, 4 + number) for number, name in enumerate(known)})
+    records = [{**record, "time": known[record["id"]][0], "group": known[record["id"]][1]} for record in records]
+    (tmp_path / "n.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    ibidem.find(tmp_path / "n.jsonl").write(tmp_path / "out")
+    with views_at_hand(tmp_path / "out") as store:
+        graph = written(store, form, network, tmp_path / "n.xml")
+    names = {node: data["label"] for node, data in graph.nodes(data=True)}
+    a, b, c, d = known if network == "documents" else [group for _, group in known.values()]
+    both = [{b, c}, *({other, d} for other in (a, b, c))]
+    expected = {(a, b), (a, c), *((u, v) for u in (a, b, c, d) for v in (a, b, c, d) if {u, v} in both)}
+    assert {(names[u], names[v]) for u, v in graph.edges()} == expected
 
 
 def test_a_passage_lasts_from_its_first_place_to_its_last(store: ViewStore, tmp_path: Path) -> None:

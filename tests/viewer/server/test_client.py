@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from ibidem import client as shapes_of_client
-from ibidem.client import Client, ClientError
-from ibidem.viewer.server import index_shapes, shapes
+import ibidem.client
+from ibidem.client import Client, ClientError, shapes
+from ibidem.viewer.server import client_shapes
+from ibidem.viewer.server.openapi import description
 from ibidem.viewer.server.security import Access
 from ibidem.viewer.server.served import Served
 from tests.texts import text
 from tests.viewer.server.conftest import HOSTILE, RECORDS, running
-
-OTHER_NAMES = {"ServedPassage": "Passage", "ServedText": "Text", "ServedDocument": "Document"}
+from tests.waiting import LIMIT_SECONDS
 
 
 @pytest.fixture
@@ -30,20 +30,29 @@ def asked(reading_address: str) -> Client:
     return Client(reading_address)
 
 
-def test_a_shape_has_only_fields_that_the_api_has() -> None:
-    own = [shape for shape in vars(shapes_of_client).values() if isinstance(shape, type) and is_dataclass(shape)]
-    assert len(own) > 10
-    for shape in own:
-        name = OTHER_NAMES.get(shape.__name__, shape.__name__)
-        wanted = getattr(index_shapes, name, None) or getattr(shapes, name)
-        assert {field.name for field in fields(shape)} <= set(wanted.model_fields), name
+def test_the_shapes_are_those_of_the_api() -> None:
+    """They are made of the OpenAPI description, and have all its fields."""
+    assert client_shapes.FILE.read_text("utf-8") == client_shapes.client_shapes(), (
+        "run python -m ibidem.viewer.server.client_shapes"
+    )
+    described = json.loads(description())["components"]["schemas"]
+    own = {name: shape for name, shape in vars(shapes).items() if isinstance(shape, type) and is_dataclass(shape)}
+    assert set(client_shapes.ANSWERS) < set(own)
+    for name, shape in own.items():
+        assert [field.name for field in fields(shape)] == list(described[name]["properties"]), name
+    assert {"edits", "moves", "sentences", "is_compared"} <= {field.name for field in fields(own["CheckPassage"])}
+
+
+def test_the_client_needs_no_web_framework() -> None:
+    code = "import sys, ibidem.client; print(sorted({'fastapi', 'pydantic', 'numpy', 'pyarrow'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_results(asked: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = list(asked.pairs())
     assert {(pair.a.id, pair.b.id) for pair in pairs} >= {("a", "b"), (HOSTILE, "d")}
     assert asked.summary()["totals"]["pairs"] == len(pairs)
-    monkeypatch.setattr(shapes_of_client, "_PAGE_ROWS", 1)  # page by page, the same
+    monkeypatch.setattr(ibidem.client, "_PAGE_ROWS", 1)  # page by page, the same
     assert list(asked.pairs()) == pairs
     assert [pair.a.group for pair in asked.pairs(group="Herald", min_similarity=0.5)] == ["Herald", "Herald"]
     assert list(asked.pairs(across=True, kind="near")) == []
@@ -59,7 +68,7 @@ def test_results(asked: Client, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_texts_are_checked_and_added(result: Path, index: Path, opened: Callable[..., Served]) -> None:
     with running(opened(result, index_path=index), Access("127.0.0.1", "a-long-secret")) as address:
-        client = Client(address, token="a-long-secret")
+        client = Client(address, token="a-long-secret", timeout=LIMIT_SECONDS)  # kernels may be compiled meanwhile
         before = client.index()
         assert before.may_add
         checked = client.check(f"{text(99)} {text(1, 2, 3)}", align=True)

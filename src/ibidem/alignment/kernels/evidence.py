@@ -6,6 +6,9 @@ stretch is. The evidence of a word is the logarithm of its likelihood in a copy 
 it is there in order, log(z + u/p) if it is there, log(z) if not, with z = 1 - c - u. A *model* is a pair of c and u; there are
 a few, from word for word to loose, and the one that gives the most evidence is used.
 
+In a *noisy* copy, from a poor scan, most words are misread, so few of its words have the right neighbours. But those that are
+there are in place: as far from the words around them as in the other text. Only the last model asks for this.
+
 Evidence decides where passages begin and end: from clusters of seeds to the stretches of both texts that have the most of it.
 
 Both texts are in one array of words, those of b from `n_a_words` on. `counts` are those of words, pairs and runs (of four
@@ -42,6 +45,7 @@ _LEAST_CORE_HOPE = 0.5  # and needs this share of the evidence that a passage ne
 _MOST_KNOWN = 0.8  # of a cluster, in passages found before it, on both sides
 _COMPETITIVE = 0.8  # a model that starts with less than this share of the best evidence does not overtake it
 _MARGIN_WORDS = 60  # considered beyond a cluster, plus half of its length
+ANCHORS, ANCHOR_REACH_WORDS = 2, 8  # words on each side that tell where a word should be, and how far away they may be
 
 
 @inlined_kernel
@@ -62,6 +66,7 @@ def _count_stretch(text, start, end, grading):
     """Count the words of a stretch, and the pairs and runs completely inside it."""
     for k in range(start, end):
         grading.counts[text.words[k]] += 1
+        grading.places[text.words[k]] = k
     for k in range(start, end - 1):
         grading.pair_counts[text.pairs[k]] += 1
     for k in range(start, end - RUN_WORDS + 1):
@@ -87,17 +92,44 @@ def measure_rates(n_words, n_different, total, unseen, rates):
         rates[word] = math.log((max(np.float64(total[word]) - 2.0, 0.0) + unseen) / n_words)
 
 
+@inlined_kernel
+def _grade_in_order(word, n_tries, level, rates, limits):
+    """Return the grade of a word found at one of so many places: by chance, it is there as often as its rate says."""
+    by_order = np.int64(-(rates[word] + _log(n_tries, limits)) * LEVELS_PER_UNIT)
+    return IN_ORDER + max(level, max(0, min(by_order, limits.highest_chance_level)))
+
+
 @inner_kernel
-def _grade_words(text, low, high, n_other, grading, limits):
-    """Grade the words [low, high) against the counted stretch of `n_other` words.
+def _tries_until_in_place(words, k, n_before, n_anchors, other_start, other_end, grading):
+    """Return how many places the anchors around word k suggest for it, up to the one where it is; 0 if it is at none.
+
+    `n_before` anchors come before it. The farthest ones are asked first.
+    """
+    n_tries, word = np.int64(0), words[k]
+    for i in range(max(n_before - ANCHORS, 0), min(n_before + ANCHORS + 1, n_anchors)):
+        anchor = grading.anchors[i]
+        if anchor == k or abs(anchor - k) > ANCHOR_REACH_WORDS:
+            continue
+        n_tries += 1
+        place = grading.places[words[anchor]] + k - anchor
+        if other_start <= place and place < other_end and words[place] == word:
+            return n_tries
+    return np.int64(0)
+
+
+@inner_kernel
+def _grade_words(text, low, high, other_start, other_end, grading, limits):
+    """Grade the words [low, high) against the counted stretch [other_start, other_end).
 
     Words in common runs use up their counterparts: other words only count if counterparts are left, so that a verbatim copy
     ends where it ends even if the text continues on the same subject. `levels` gives how rare a word is, by the logarithm of
-    its expected number. A neighbour gives no more than `highest_chance_level`.
+    its expected number. A neighbour gives no more than `highest_chance_level`. Grades `in_place` also take a word for one in
+    order if it is as far from an *anchor*, a word that is in the stretch once, as its counterpart is.
     """
     words, pairs, counts, pair_counts = text.words, text.pairs, grading.counts, grading.pair_counts
-    used, rates, grades = grading.used, grading.rates, grading.grades
+    used, rates, grades, in_place, anchors = grading.used, grading.rates, grading.grades, grading.in_place, grading.anchors
     in_run_until = low
+    n_anchors = np.int64(0)
     for k in range(low, high):
         if k + RUN_WORDS <= high and grading.run_counts[text.runs[k]] > 0:
             in_run_until = k + RUN_WORDS
@@ -106,11 +138,14 @@ def _grade_words(text, low, high, n_other, grading, limits):
             used[words[k]] += 1
         else:
             grades[k] = NOT_THERE
-    expected = math.log(n_other)
+        anchors[n_anchors] = k
+        n_anchors += counts[words[k]] == 1
+    expected = math.log(other_end - other_start)
+    n_before = np.int64(0)
     for k in range(low, high):
         word = words[k]
         if counts[word] == 0 or (grades[k] == NOT_THERE and used[word] >= counts[word]):
-            grades[k] = NOT_THERE
+            grades[k] = in_place[k] = NOT_THERE
             continue
         level = np.int64(limits.levels[_place_of_level(rates[word] + expected)])
         neighbours = 0
@@ -119,34 +154,44 @@ def _grade_words(text, low, high, n_other, grading, limits):
         if k + 1 < high and pair_counts[pairs[k]] > 0:
             following = counts[words[k + 1]]
             neighbours = following if neighbours == 0 or following < neighbours else neighbours
-        if neighbours == 0:
-            grades[k] = level
+        if neighbours > 0:
+            grades[k] = in_place[k] = _grade_in_order(word, neighbours, level, rates, limits)
             continue
-        # By chance, a word follows one of its neighbours as often as the neighbour occurs there times its own rate.
-        by_order = np.int64(-(rates[word] + _log(neighbours, limits)) * LEVELS_PER_UNIT)
-        grades[k] = IN_ORDER + max(level, max(0, min(by_order, limits.highest_chance_level)))
+        grades[k] = in_place[k] = level
+        while n_before < n_anchors and anchors[n_before] < k:
+            n_before += 1
+        n_tries = _tries_until_in_place(words, k, n_before, n_anchors, other_start, other_end, grading)
+        if n_tries > 0:
+            in_place[k] = _grade_in_order(word, n_tries, level, rates, limits)
     for k in range(low, high):
         used[words[k]] = 0
 
 
 @inner_kernel
-def best_stretch(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, found):
+def best_stretch(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, most_fall, found):
     """Write the stretch of [low, high) with the most evidence that meets the core to `found`; return its evidence.
 
-    `weights` are by model and grade. A stretch has the cost of its two ends less, which depends on the bounds there.
+    `weights` are by model and grade. A stretch has the cost of its two ends less, which depends on the bounds there. Words are
+    divided wherever their evidence has fallen by more than `most_fall` since it was highest after the last division; a stretch
+    lies between divisions, so however strong two copies are, they are not joined over everything.
     """
-    best, total, opened, opened_at = _NO_SCORE, 0.0, _NO_SCORE, low
+    best, total, opened, opened_at, highest = _NO_SCORE, 0.0, _NO_SCORE, low, 0.0
     start, end = core_start, core_end
     base = model * N_GRADES
     # It begins before the end of the core and ends after its start, so only in between may it do both. Whether a place is
     # better cannot be predicted: the loops choose values instead of jumping.
     for k in range(low, min(core_start + 1, core_end)):
+        if highest - total > most_fall:
+            opened, highest = _NO_SCORE, total
         value = -total - end_costs[bounds[k]]
         is_better = value > opened
         opened = value if is_better else opened
         opened_at = k if is_better else opened_at
         total += weights[base + grades[k]]
+        highest = max(highest, total)
     for k in range(core_start + 1, core_end):
+        if highest - total > most_fall:
+            opened, highest = _NO_SCORE, total
         cost = end_costs[bounds[k]]
         value = total + opened - cost
         is_better = value > best
@@ -158,12 +203,16 @@ def best_stretch(grades, bounds, low, high, core_start, core_end, weights, model
         opened = value if is_better else opened
         opened_at = k if is_better else opened_at
         total += weights[base + grades[k]]
+        highest = max(highest, total)
     for k in range(core_end, high + 1):
+        if highest - total > most_fall:
+            break
         value = total + opened - end_costs[bounds[k]]
         if value > best and k > opened_at and k > core_start:
             best, start, end = value, opened_at, k
         if k < high:
             total += weights[base + grades[k]]
+            highest = max(highest, total)
     found[0], found[1] = start, end
     return best
 
@@ -176,7 +225,7 @@ def grade_against(text, other_start, other_end, low, high, room, limits):
         return
     graded[at], graded[at + 1], graded[at + 2], graded[at + 3] = low, high, other_start, other_end
     _count_stretch(text, other_start, other_end, room.grading)
-    _grade_words(text, low, high, other_end - other_start, room.grading, limits)
+    _grade_words(text, low, high, other_start, other_end, room.grading, limits)
     _forget_stretch(text, other_start, other_end, room.grading)
 
 
@@ -192,13 +241,22 @@ def _grade_side(text, place, side, room, limits):
 
 
 @inner_kernel
+def _best_of_model(text, low, high, core_start, core_end, model, room, limits):
+    """Write the stretch with the most evidence under a model to `room.found`; return its evidence."""
+    grading = room.grading
+    is_for_noise = model == limits.n_models - 1
+    grades = grading.in_place if is_for_noise else grading.grades
+    return best_stretch(
+        grades, text.bounds, low, high, core_start, core_end, limits.weights, model, limits.end_costs,
+        limits.most_falls[model], room.found,
+    )  # fmt: skip
+
+
+@inner_kernel
 def refine_side(text, place, side, model, room, limits):
     """Move the ends of one side of a passage to where the evidence is greatest, given the other side; return the evidence."""
     low, high = _grade_side(text, place, side, room, limits)
-    evidence = best_stretch(
-        room.grading.grades, text.bounds, low, high, place[2 * side], place[2 * side + 1], limits.weights, model,
-        limits.end_costs, room.found,
-    )  # fmt: skip
+    evidence = _best_of_model(text, low, high, place[2 * side], place[2 * side + 1], model, room, limits)
     place[2 * side], place[2 * side + 1] = room.found[0], room.found[1]
     return evidence
 
@@ -219,7 +277,7 @@ def _has_little(text, core, room, limits):
     grade_against(text, core[2 - 2 * side], core[3 - 2 * side], low, high, room, limits)
     total = 0.0
     for k in range(low, high):
-        total += max(0.0, limits.weights[(limits.n_models + 1) * N_GRADES + room.grading.grades[k]])
+        total += max(0.0, limits.weights[(limits.n_models + 1) * N_GRADES + room.grading.in_place[k]])
     return total < _LEAST_CORE_HOPE * limits.min_evidence
 
 
@@ -242,17 +300,14 @@ def _choose_models(text, core, room, limits):
     """
     low, high = _grade_side(text, core, 0, room, limits)
     most = best_stretch(
-        room.grading.grades, text.bounds, low, high, core[0], core[1], limits.weights, limits.n_models + 1,
-        limits.end_costs, room.found,
+        room.grading.in_place, text.bounds, low, high, core[0], core[1], limits.weights, limits.n_models + 1,
+        limits.end_costs, np.inf, room.found,
     )  # fmt: skip
     if _is_hopeless(most, limits):
         return most
     models = room.models
     for model in range(limits.n_models):
-        models.scores[model] = best_stretch(
-            room.grading.grades, text.bounds, low, high, core[0], core[1], limits.weights, model,
-            limits.end_costs, room.found,
-        )  # fmt: skip
+        models.scores[model] = _best_of_model(text, low, high, core[0], core[1], model, room, limits)
         models.stretches[2 * model], models.stretches[2 * model + 1] = room.found[0], room.found[1]
         models.order[model] = models.scores[model]
     most = _NO_SCORE

@@ -18,6 +18,7 @@ from ibidem.sentences.kernels.stems import SENTENCE_BOUND
 
 OUTCOME = 6  # pair, start and end in a, start and end in b, words in common
 _HALF = np.uint64(32)
+MOST_IN_DOCUMENT = (1 << 16) - 1  # of one word, as far as is counted
 _LEAST_SENTENCE_WORDS = 3
 _VERBATIM_MODELS = 2
 # What makes a stretch a summary of the whole other text.
@@ -44,16 +45,30 @@ def _number(table, mask, stamp, key, n):
 
 
 @inner_kernel
-def _number_words(stems, starts, ends, table, mask, stamp, words):
-    """Number the stems of spans [starts[i], ends[i]) in turn; return how many distinct ones there are."""
+def _number_words(stems, in_document, starts, ends, table, mask, stamp, words, total, other):
+    """Number the stems of spans [starts[i], ends[i]) in turn; return how many distinct ones there are.
+
+    `total` is how often they are in the documents of the spans, as far as they are in the spans.
+    """
     n, at = np.int64(0), np.int64(0)
-    for side in range(2):
-        for k in range(starts[side], ends[side]):
-            number = _number(table, mask, stamp, np.uint64(stems[k]), n)
-            if number == n:
-                n += 1
-            words[at] = number
-            at += 1
+    for k in range(starts[0], ends[0]):
+        number = _number(table, mask, stamp, np.uint64(stems[k]), n)
+        if number == n:
+            total[n], other[n] = in_document[k], 0
+            n += 1
+        words[at] = number
+        at += 1
+    for k in range(starts[1], ends[1]):
+        number = _number(table, mask, stamp, np.uint64(stems[k]), n)
+        if number == n:
+            total[n] = 0
+            n += 1
+        other[number] = in_document[k]
+        words[at] = number
+        at += 1
+    for number in range(n):
+        total[number] += other[number]
+        other[number] = 0
     return n
 
 
@@ -73,14 +88,16 @@ def _number_runs(shorter, step, n_words, table, mask, stamp, runs):
 
 
 @inner_kernel
-def number_text(stems, bounds, starts, ends, text, room, stamp, unseen):
+def number_text(stems, bounds, in_document, starts, ends, n_in_documents, text, room, stamp, unseen):
     """Bring two spans of words into one array: numbers of words and of their runs, and where stretches may begin."""
     n_words = text.n_words
     # Only as much of the tables as this pair needs, so that they stay in the fastest cache.
     mask = np.int64(15)
     while mask < 2 * n_words:
         mask = 2 * mask + 1
-    n_different = _number_words(stems, starts, ends, room.table, mask, 4 * stamp, text.words)
+    n_different = _number_words(
+        stems, in_document, starts, ends, room.table, mask, 4 * stamp, text.words, room.total, room.entries.sentence_counts
+    )
     _number_runs(text.words, 1, n_words, room.table, mask, 4 * stamp + 1, text.pairs)
     _number_runs(text.pairs, 2, n_words, room.table, mask, 4 * stamp + 2, text.runs)
     _number_runs(text.runs, 4, n_words, room.table, mask, 4 * stamp + 3, room.octets)
@@ -90,12 +107,7 @@ def number_text(stems, bounds, starts, ends, text, room, stamp, unseen):
             text.bounds[at] = bounds[k]
             at += 1
     text.bounds[0] = text.bounds[text.n_a_words] = text.bounds[n_words] = SENTENCE_BOUND
-    for k in range(n_different):
-        room.total[k] = 0
-        room.entries.sentence_counts[k] = 0
-    for k in range(n_words):
-        room.total[text.words[k]] += 1
-    measure_rates(n_words, n_different, room.total, unseen, room.grading.rates)
+    measure_rates(n_in_documents, n_different, room.total, unseen, room.grading.rates)
 
 
 @inner_kernel
@@ -166,19 +178,22 @@ def _is_spread(text, start, end, other_start, other_end, room):
 
 
 @inner_kernel
-def _best_summary(text, side, room, limits, n, summary):
+def _best_summary(text, side, n_in_other, room, limits, n, summary):
     """Write the stretch of one text that draws most on the whole of the other to `summary`; return its evidence, 0 if none.
 
-    A summary is much shorter than what it sums up, and part of a text that is otherwise about something else.
+    A summary is much shorter than what it sums up, and part of a text that is otherwise about something else. If only a part of
+    the other document is here, there is none.
     """
     own_start = text.n_a_words if side else np.int64(0)
     own_end = text.n_words if side else text.n_a_words
     other_start = np.int64(0) if side else text.n_a_words
     other_end = text.n_a_words if side else text.n_words
+    if other_end - other_start < n_in_other:
+        return 0.0
     grade_against(text, other_start, other_end, own_start, own_end, room, limits)
     grades, weights, n_models = room.grading.grades, limits.weights, limits.n_models
     evidence = best_stretch(
-        grades, text.bounds, own_start, own_end, own_start, own_end, weights, n_models, limits.end_costs, room.found
+        grades, text.bounds, own_start, own_end, own_start, own_end, weights, n_models, limits.end_costs, np.inf, room.found
     )
     start, end = room.found[0], room.found[1]
     n_words = end - start
@@ -199,10 +214,10 @@ def _best_summary(text, side, room, limits, n, summary):
 
 
 @inner_kernel
-def _put_summary(text, room, limits, n):
+def _put_summary(text, n_in_a, n_in_b, room, limits, n):
     """Add a summary, if there is one, and drop the passages that lie in it. Returns how many passages there are."""
-    of_a = _best_summary(text, 0, room, limits, n, room.core)
-    of_b = _best_summary(text, 1, room, limits, n, room.place)
+    of_a = _best_summary(text, 0, n_in_b, room, limits, n, room.core)
+    of_b = _best_summary(text, 1, n_in_a, room, limits, n, room.place)
     side = 1 if of_b > of_a else 0
     most = max(of_a, of_b)
     if most <= 0.0:
@@ -269,19 +284,19 @@ def _words_in_common(text, a_start, a_end, b_start, b_end, room):
 
 
 @inner_kernel
-def _align(stems, bounds, text, room, limits):
+def _align(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits):
     """Write the passages of two texts to the room; return how many. Those with evidence are kept."""
     room.stamp[0] += 1
     for k in range(len(room.graded)):
         room.graded[k] = -1
-    number_text(stems, bounds, room.starts, room.ends, text, room, room.stamp[0], limits.unseen)
+    number_text(stems, bounds, in_document, room.starts, room.ends, n_in_a + n_in_b, text, room, room.stamp[0], limits.unseen)
     if text.n_a_words == 0 or text.n_words == text.n_a_words:
         return np.int64(0)
     n_seeds, n_a = find_seeds(text, room, limits)
     n = passages_of_seeds(text, room.firsts, n_a, n_seeds, room, limits, room.passages, room.evidence)
     _resolve(room, limits, n)
     if limits.summaries:
-        n = _put_summary(text, room, limits, n)
+        n = _put_summary(text, n_in_a, n_in_b, room, limits, n)
     extend_passages(text, room, limits, n)
     return n
 
@@ -298,8 +313,11 @@ def mark_turned(stems, spans, is_turned):
 
 
 @outer_kernel
-def align_pairs(stems, bounds, spans, pair, last_pair, room, limits, outcomes):
+def align_pairs(stems, bounds, in_document, spans, n_in_documents, pair, last_pair, room, limits, outcomes):
     """Align the pairs of spans (start and end in a, start and end in b; flat) from `pair` on.
+
+    `in_document` says how often each word is in its document, and `n_in_documents` how many words the two documents of a pair
+    have (flat).
 
     An outcome has the columns named by OUTCOME, with places counted as in the spans. Returns the first pair that did not fit,
     and the number of outcomes. If called again from that pair, with the same room, it is not aligned again.
@@ -313,7 +331,8 @@ def align_pairs(stems, bounds, spans, pair, last_pair, room, limits, outcomes):
         text = Text(room.words, room.pairs, room.runs, room.bounds, n_a_words, n_words)
         n, room.waiting[0] = room.waiting[0], 0
         if n == 0:
-            n = _align(stems, bounds, text, room, limits)
+            n_in_a, n_in_b = n_in_documents[2 * pair], n_in_documents[2 * pair + 1]
+            n = _align(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits)
         n_kept = np.int64(0)
         for i in range(n):
             n_kept += room.evidence[2 * i] > 0.0
@@ -334,3 +353,26 @@ def align_pairs(stems, bounds, spans, pair, last_pair, room, limits, outcomes):
             n_outcomes += 1
         pair += 1
     return pair, n_outcomes
+
+
+@outer_kernel
+def count_in_documents(stems, document_first, table, numbers, counts, in_document):
+    """Write how often every word is in its document: at most MOST_IN_DOCUMENT times.
+
+    The table has at least twice as many slots as the longest document has words.
+    """
+    for document in range(len(document_first) - 1):
+        start, n_words = document_first[document], document_first[document + 1] - document_first[document]
+        mask = np.int64(15)
+        while mask < 2 * n_words:
+            mask = 2 * mask + 1
+        n = np.int64(0)
+        for k in range(n_words):
+            number = _number(table, mask, document + 1, np.uint64(stems[start + k]), n)
+            if number == n:
+                counts[n] = 0
+                n += 1
+            counts[number] += 1
+            numbers[k] = number
+        for k in range(n_words):
+            in_document[start + k] = min(counts[numbers[k]], MOST_IN_DOCUMENT)

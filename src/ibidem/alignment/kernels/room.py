@@ -51,6 +51,7 @@ class Limits(NamedTuple):
     min_extension_evidence: float
     beside_verbatim: float
     n_models: int
+    most_falls: Numbers
     weights: Numbers
 
 
@@ -64,15 +65,19 @@ class NumberTable(NamedTuple):
 
 class Grading(NamedTuple):
     """What words are graded by: how often they, their pairs and their runs are in the stretch of the other text; how many of
-    these are consumed; the expected number of a word (a logarithm). All except the rates are 0 between calls.
+    these are consumed; the place of a word that is there once; the expected number of a word (a logarithm); anchors; grades,
+    and grades of words in place. The first four are 0 between calls.
     """
 
     counts: Numbers
     pair_counts: Numbers
     run_counts: Numbers
     used: Numbers
+    places: Numbers
     rates: Numbers
+    anchors: Numbers
     grades: Numbers
+    in_place: Numbers
 
 
 class Entries(NamedTuple):
@@ -176,7 +181,7 @@ def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
         octets=numbers(),
         bounds=np.zeros(n, np.uint8),
         total=numbers(),
-        grading=Grading(numbers(), numbers(), numbers(), numbers(), np.zeros(n), numbers()),
+        grading=Grading(numbers(), numbers(), numbers(), numbers(), numbers(), np.zeros(n), numbers(), numbers(), numbers()),
         graded=places(8),
         seen=numbers(),
         slot=numbers(),

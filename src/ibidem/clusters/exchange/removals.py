@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.clusters.removals import GONE, READING_ORDER, Removals
@@ -17,19 +18,25 @@ _ASKED = pa.schema([("matched", pa.int64()), ASKER])
 _KEPT = "kept_"  # prefix of the columns about the kept document
 
 
-def removed_documents(flow: Flow, decisions: PartedTable, layout: Layout) -> PartedTable:
-    """Return whole documents that are removed, `GONE`, given what was decided about every member of a cluster."""
+def removed_documents(flow: Flow, decisions: PartedTable, layout: Layout, n_copies: int) -> dict[str, PartedTable]:
+    """Return whole documents that are `removed`, `GONE`, given what was decided about every member of a cluster; and the
+    `members`, of which the first `n_copies` are kept.
+    """
 
     def list_gone(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = in_order(tables["decisions"])
-        document, kept = table["document"].to_numpy(), table["kept_document"].to_numpy()
-        table = table.filter(pa.array((document != kept) & (document < layout.n_input)))
+        is_gone = pa.array((table["copy"].to_numpy() >= n_copies) & (table["document"].to_numpy() < layout.n_input))
+        for name in ("document", "id"):
+            kept = pc.if_else(is_gone, table[_KEPT + name], table[name])
+            table = table.set_column(table.column_names.index(_KEPT + name), _KEPT + name, kept)
+        yield Sent("members", table, partition)
+        table = table.filter(is_gone)
         names = ("document", "n_chars", "kept_document", "kept_n_chars", "similarity")
         removals = Removals.of_documents(*(table[name].to_numpy() for name in names))
         of_kept = table.select([_KEPT + name for name in NAMED.names]).rename_columns(NAMED.names)
-        yield Sent("gone", removals.gone(table, of_kept), partition)
+        yield Sent("removed", removals.gone(table, of_kept), partition)
 
-    return flow.reduce("removed", {"decisions": decisions}, list_gone, {"gone": GONE})["gone"]
+    return flow.reduce("removed", {"decisions": decisions}, list_gone, {"removed": GONE, "members": decisions.schema})
 
 
 def removed_passages(flow: Flow, spans: PartedTable, named: PartedTable, layout: Layout) -> PartedTable:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.clusters.exchange.clusters import LISTED
+from ibidem.clusters.removals import copy_numbers
 from ibidem.columns.components import numbers_by_first
 from ibidem.columns.components_exchange import numbers_before
 from ibidem.columns.parted_tables import NAMED, in_order, table_of
@@ -28,13 +29,14 @@ DUPLICATES = pa.schema(
 )
 CLUSTERS = pa.schema([("cluster", pa.int64()), ("document", pa.int64()), ("id", pa.large_string()), ("canonical", pa.bool_())])
 # One row per member of a cluster. `kept_…` is the canonical document, also for the canonical document itself; `similarity` is
-# NaN if the two were not compared.
+# NaN if the two were not compared. `copy` says which copy of the canonical document it is, 0 for that itself.
 DECISIONS = pa.schema(
     [
         *NAMED,
         ("cluster", pa.int64()),
         *((f"kept_{field.name}", field.type) for field in NAMED),
         ("similarity", pa.float64()),
+        ("copy", pa.int64()),
     ]
 )
 
@@ -43,7 +45,7 @@ _NUMBERED = pa.schema(
     [(name, pa.int64()) for name in ("document", "cluster", "first", "canonical")] + [("similarity", pa.float64())]
 )
 _KEEPING = pa.schema([("canonical", pa.int64()), ("document", pa.int64())])
-_KEPT = pa.schema([("member", pa.int64()), *NAMED])
+_KEPT = pa.schema([("member", pa.int64()), *NAMED, ("copy", pa.int64())])
 _HALF_NAMED = pa.schema([*LISTED, ("b_id", pa.large_string())])
 
 Numbers = NDArray[np.int64]
@@ -81,7 +83,10 @@ def name_tables(flow: Flow, clustered: Mapping[str, PartedTable], named: PartedT
         ids = _rows(documents, members["document"])["id"]
         clusters = table_of([members["cluster"], members["document"], ids, canonical], CLUSTERS)
         yield Sent("clusters", clusters, layout.home(members["first"].to_numpy()))
-        kept = table_of([keeping["document"], *_rows(documents, keeping["canonical"]).columns], _KEPT)
+        of, member = (keeping[name].to_numpy() for name in _KEEPING.names)
+        copy = np.zeros(len(of), np.int64)
+        copy[of != member] = copy_numbers(of[of != member], member[of != member])
+        kept = table_of([member, *_rows(documents, keeping["canonical"]).columns, copy], _KEPT)
         yield Sent("kept", kept, layout.home(keeping["document"].to_numpy()))
 
     inputs = {"named": named, "listed": clustered["listed"], **numbered}
@@ -100,7 +105,7 @@ def name_tables(flow: Flow, clustered: Mapping[str, PartedTable], named: PartedT
         members = in_order(tables["numbered"])
         kept = tables["kept"].take(pa.array(np.argsort(tables["kept"]["member"].to_numpy())))
         own = _rows(documents, members["document"])
-        columns = [*own.columns, members["cluster"], *kept.columns[1:], members["similarity"]]
+        columns = [*own.columns, members["cluster"], *kept.columns[1:-1], members["similarity"], kept["copy"]]
         yield Sent("decisions", table_of(columns, DECISIONS), partition)
 
     inputs = {"named": named, "numbered": numbered["numbered"], **half}

@@ -58,31 +58,31 @@ def _to_word(builder, number):
 
 
 @inlined_kernel
-def _folded(x):
+def folded(x):
     """Return a number below 2**61 + 8 that is x in the field."""
     return (x & _FIELD) + (x >> _BITS)
 
 
 @inlined_kernel
-def _reduced(x):
+def reduced(x):
     """Return x in the field, as the number below 2**61 - 1."""
-    x = _folded(x)
+    x = folded(x)
     return x - _FIELD if x >= _FIELD else x
 
 
 @inlined_kernel
-def _product(x, y):
+def product(x, y):
     """Return the product of two numbers of the field, as the number below 2**61 - 1."""
-    return _reduced(_multiply(x, y))
+    return reduced(_multiply(x, y))
 
 
 @outer_kernel
 def check_spans(data, starts, ends, places, checks):
     """Write both checks of every span of bytes, from its length and its bytes. The data has at least eight bytes."""
     x, y = places[0], places[1]
-    x2, y2 = _product(x, x), _product(y, y)
-    x3, y3 = _product(x, x2), _product(y, y2)
-    x4, y4 = _product(x2, x2), _product(y2, y2)
+    x2, y2 = product(x, x), product(y, y)
+    x3, y3 = product(x, x2), product(y, y2)
+    x4, y4 = product(x2, x2), product(y2, y2)
     for span in range(len(starts)):
         i, end = starts[span], ends[span]
         a = b = np.uint64(end - i)
@@ -91,16 +91,16 @@ def check_spans(data, starts, ends, places, checks):
             q = load_word(data, i + BLOCK_BYTES) & _BLOCK
             r = load_word(data, i + 2 * BLOCK_BYTES) & _BLOCK
             s = load_word(data, i + 3 * BLOCK_BYTES) & _BLOCK
-            a = _folded(_append_four(a, p, q, r, s, x, x2, x3, x4))
-            b = _folded(_append_four(b, p, q, r, s, y, y2, y3, y4))
+            a = folded(_append_four(a, p, q, r, s, x, x2, x3, x4))
+            b = folded(_append_four(b, p, q, r, s, y, y2, y3, y4))
             i += 4 * BLOCK_BYTES
         while i < end:
             block = load_bytes(data, i, end) & _BLOCK
-            a = _folded(_multiply(a, x)) + block
-            b = _folded(_multiply(b, y)) + block
+            a = folded(_multiply(a, x)) + block
+            b = folded(_multiply(b, y)) + block
             i += BLOCK_BYTES
-        checks[span, 0] = _reduced(a)
-        checks[span, 1] = _reduced(b)
+        checks[span, 0] = reduced(a)
+        checks[span, 1] = reduced(b)
 
 
 @inner_kernel
@@ -109,36 +109,36 @@ def check_list(tokens, begin, end, places, checks, span):
     a = b = np.uint64(end - begin)
     for k in range(begin, end):
         # Eight hashes map to one number of the field, so words are distinguished by 61 bits of their secret hashes.
-        block = _folded(tokens[k])
-        a = _folded(_multiply(a, places[0])) + block
-        b = _folded(_multiply(b, places[1])) + block
-    checks[span, 0] = _reduced(a)
-    checks[span, 1] = _reduced(b)
+        block = folded(tokens[k])
+        a = folded(_multiply(a, places[0])) + block
+        b = folded(_multiply(b, places[1])) + block
+    checks[span, 0] = reduced(a)
+    checks[span, 1] = reduced(b)
 
 
 @outer_kernel
 def check_tokens(tokens, first, places, checks):
     """Write both checks of every list of tokens, as `check_list` does, four tokens at a time: documents are long."""
     x, y = places[0], places[1]
-    x2, y2 = _product(x, x), _product(y, y)
-    x3, y3 = _product(x, x2), _product(y, y2)
-    x4, y4 = _product(x2, x2), _product(y2, y2)
+    x2, y2 = product(x, x), product(y, y)
+    x3, y3 = product(x, x2), product(y, y2)
+    x4, y4 = product(x2, x2), product(y2, y2)
     for span in range(len(first) - 1):
         k, end = first[span], first[span + 1]
         a = b = np.uint64(end - k)
         # Eight hashes map to one number of the field, so words are distinguished by 61 bits of their secret hashes.
         while k + 4 <= end:
-            p, q, r, s = _folded(tokens[k]), _folded(tokens[k + 1]), _folded(tokens[k + 2]), _folded(tokens[k + 3])
-            a = _folded(_append_four(a, p, q, r, s, x, x2, x3, x4))
-            b = _folded(_append_four(b, p, q, r, s, y, y2, y3, y4))
+            p, q, r, s = folded(tokens[k]), folded(tokens[k + 1]), folded(tokens[k + 2]), folded(tokens[k + 3])
+            a = folded(_append_four(a, p, q, r, s, x, x2, x3, x4))
+            b = folded(_append_four(b, p, q, r, s, y, y2, y3, y4))
             k += 4
         while k < end:
-            block = _folded(tokens[k])
-            a = _folded(_multiply(a, x)) + block
-            b = _folded(_multiply(b, y)) + block
+            block = folded(tokens[k])
+            a = folded(_multiply(a, x)) + block
+            b = folded(_multiply(b, y)) + block
             k += 1
-        checks[span, 0] = _reduced(a)
-        checks[span, 1] = _reduced(b)
+        checks[span, 0] = reduced(a)
+        checks[span, 1] = reduced(b)
 
 
 @outer_kernel

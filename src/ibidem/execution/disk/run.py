@@ -50,7 +50,7 @@ class DiskRun(LocalRun):
     ) -> None:
         super().__init__(inputs, against, config, progress)
         keep_little_memory()
-        settings = {stage: values for stage, values in config.to_dict().items() if stage != "engine"}
+        settings = {stage: values for stage, values in config.recorded().items() if stage != "engine"}
         settings["output"] = {name: value for name, value in settings["output"].items() if name == "strict"}
         reference = [] if against is None else describe_inputs(against, is_reference=True)
         description: dict[str, Any] = {"verb": verb, "settings": settings, "inputs": describe_inputs(inputs) + reference}
@@ -148,7 +148,7 @@ def _check_can_be_resumed(config: Config, inputs: Sequence[Mapping[str, Any]]) -
         )
     kinds = {str(description.get("kind")) for description in inputs} - {"None"}
     if kinds:
-        what = "standard input" if "stream" in kinds else "Python objects"
-        raise UsageError(
-            f"a run on {what} cannot be resumed: its input cannot be read again", "Save the documents to a file first."
-        )
+        streams = [str(description.get("path")) for description in inputs if description.get("kind") == "stream"]
+        what = ("standard input" if streams[0] == "-" else streams[0]) if streams else "Python objects"
+        why = "ibidem cannot tell whether it has changed" if streams and streams[0] != "-" else "its input cannot be read again"
+        raise UsageError(f"a run on {what} cannot be resumed: {why}", "Save the documents to a file first.")

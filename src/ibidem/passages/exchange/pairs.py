@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.parted_tables import PlacedDocuments, collection_of, distinct_pairs, ordered, portions, table_of
 from ibidem.columns.ragged import flat, lengths
-from ibidem.columns.rows import Pairing
-from ibidem.config import SET_SIGNATURES, Config, passage_limits
+from ibidem.columns.rows import Pairing, Rows
+from ibidem.config import SET_SIGNATURES, Config, extends_ends, passage_limits
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
@@ -22,7 +23,7 @@ from ibidem.passages import Meeting, PassageRows, find_in
 from ibidem.passages.coverage import Coverage
 from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, cells_of, numbers_of_slots
 from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_COLUMNS
-from ibidem.passages.tables import passages_table
+from ibidem.passages.tables import codes_of, n_words_of, passages_table
 
 # As the table of passages, without dictionaries; document numbers say where texts are, `number` is that of the passage in its
 # partition.
@@ -37,6 +38,8 @@ FOUND = pa.schema(
         ),
     ]
 )
+# The same before their ends are moved: with the words of both sides, and whether all sentences are equal.
+TO_EXTEND = pa.schema([*FOUND, ("n_words", pa.int64()), ("is_equal", pa.bool_())])
 MOST_LATER_BYTES = 48 << 20  # of documents paired with the earlier ones at a time
 # What is added to the coverage of a document at one of its slots (see `passages/coverage.py`).
 COVERAGE = pa.schema([("document", pa.int64()), ("slot", pa.int32()), ("elsewhere", pa.int32()), ("before", pa.int32())])
@@ -62,15 +65,17 @@ def find_pairs(
 ) -> dict[str, PartedTable]:
     """Return `passages` in reading order, `coverage` on their documents at home, and `edges` between copies.
 
+    If the ends of passages are to be moved, these are in the schema TO_EXTEND.
     Before alignment, passages are in no order, copies are `copies`, and there are `spans` and `sides`: nothing else with
     `only_spans`.
     """
     limits = passage_limits(config)
     to_align = config.alignment.align
     limit = similarity_limit(config)
+    schema = TO_EXTEND if extends_ends(config) else FOUND
 
     def pair(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        found = [FOUND.empty_table()]
+        found = [schema.empty_table()]
         for table, is_first in _portions(ordered(tables["placed"]), bucket, layout):
             placed, numbers = _placed_excerpts(table, config, layout)
             documents, collection, rows = placed.documents, placed.collection, placed.rows
@@ -93,7 +98,9 @@ def find_pairs(
                 yield from _sent_spans(passages, placed, bucket, layout)
             else:
                 yield Sent("edges", table_of([a.astype(np.uint64), b.astype(np.uint64)], EDGES), 0)
-            found.append(_found(passages_table(passages, rows, collection, limits.min_sentences, in_turn), documents))
+            more = _to_extend(passages, rows)
+            table = passages_table(passages, rows, collection, limits.min_sentences, in_turn)
+            found.append(_found(table, more, documents, schema))
         if only_spans:
             return
         whole = _in_reading_order(found)
@@ -103,14 +110,14 @@ def find_pairs(
     def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         yield Sent("passages", _in_reading_order([tables["passages"]]), home)
 
-    outputs = {} if only_spans else {"passages": FOUND, "coverage": COVERAGE}
+    outputs = {} if only_spans else {"passages": schema, "coverage": COVERAGE}
     if to_align:
         outputs |= {"spans": SPANS, "sides": SIDES} if only_spans else {"copies": COPIES, "spans": SPANS, "sides": SIDES}
     else:
         outputs["edges"] = EDGES
     pairs = flow.reduce("passages", {"placed": placed}, pair, outputs)
     if layout.n_regions > 1 and not to_align:  # passages of one home come from several buckets
-        pairs |= flow.reduce("passages-ordered", {"passages": pairs.pop("passages")}, put_in_order, {"passages": FOUND})
+        pairs |= flow.reduce("passages-ordered", {"passages": pairs.pop("passages")}, put_in_order, {"passages": schema})
     return pairs
 
 
@@ -193,9 +200,14 @@ def _sent_spans(passages: list[PassageRows], placed: PlacedDocuments, bucket: in
     yield Sent("sides", table_of(columns, SIDES), layout.home(document[different]))
 
 
-def _found(passages: pa.Table, documents: NDArray[np.int64]) -> pa.Table:
-    numbers = []
-    for side in ("a_id", "b_id"):
-        codes = np.concatenate([np.empty(0, np.int32), *(chunk.indices.to_numpy() for chunk in passages[side].chunks)])
-        numbers.append(documents[codes])
-    return table_of([np.arange(passages.num_rows), *numbers, *passages.columns], FOUND)
+def _to_extend(passages: list[PassageRows], rows: Rows) -> list[NDArray[Any]]:
+    """Return what `TO_EXTEND` has besides the columns of FOUND."""
+    n_words = [np.empty(0, np.int64), *(n_words_of(part, rows) for part in passages)]
+    is_equal = [np.empty(0, np.bool_), *(part.table[:, FLAGS] & EQUAL != 0 for part in passages)]
+    return [np.concatenate(n_words), np.concatenate(is_equal)]
+
+
+def _found(passages: pa.Table, more: list[NDArray[Any]], documents: NDArray[np.int64], schema: pa.Schema) -> pa.Table:
+    numbers = [documents[codes_of(passages, side)] for side in "ab"]
+    columns = [np.arange(passages.num_rows), *numbers, *passages.columns, *more]
+    return table_of(columns[: len(schema)], schema)

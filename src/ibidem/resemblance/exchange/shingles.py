@@ -25,6 +25,7 @@ from ibidem.resemblance.kernels.exchange import sort_keys, take_sets
 from ibidem.resemblance.samples import is_sampled, looked_at
 from ibidem.resemblance.shingled_texts import WordsKey, shingle_texts, shingle_tokens
 from ibidem.sentences.exchange import IDS, emit_ids
+from ibidem.sentences.ignored_text import load_ignored
 from ibidem.signatures import TypeTokens, count_vocabulary
 from ibidem.signatures.exchange.vocabulary import WORDS, counts_words
 
@@ -81,6 +82,7 @@ def shingle_documents(
     outputs |= ({"worded": WORDED} if by_spots else {}) | ({"words": WORDS} if is_counted else {})
 
     words_key = WordsKey.drawn(config)  # drawn once for all documents of the stage
+    ignored = load_ignored(config.sentences.ignore)
 
     def shingle(batches: Iterator[Any]) -> Iterator[Sent]:
         for batch in record_batches(batches):
@@ -88,7 +90,7 @@ def shingle_documents(
                 continue
             documents = batch.column("document").to_numpy()
             home = layout.home(documents)
-            texts = shingle_texts(texts_of(batch), config, words_key)
+            texts = shingle_texts(texts_of(batch), config, words_key, ignored=ignored)
             times = times_of(batch.column("time"))
             n_known, n_reference = np.count_nonzero(times != NO_TIME), np.count_nonzero(documents >= layout.n_input)
             named = [documents, batch.column("id"), batch.column("source").cast(pa.large_string()), batch.column("position")]

@@ -62,7 +62,7 @@ def _letters(data, i):
 
 
 @inner_kernel
-def _find_word_end(data, kinds, i, end, most_letters):
+def find_word_end(data, kinds, i, end, most_letters):
     """Return where the word that starts at `i` ends, and where its stem does."""
     alone = kinds[i] == UNSPACED or kinds[i] == CLUSTER
     letters = _letters(data, i)
@@ -146,16 +146,16 @@ def stem_words(
             # Words of a few letters of ASCII, which most are, are hashed as `tokenise_span` hashes them.
             word = load_bytes(data, i, end)
             n_letters = count_low_bytes(mark_others(word))
-            if n_letters > most_letters or (n_letters > 0 and _ends_word(kinds, i + n_letters, end)):
+            if n_letters > most_letters or (n_letters > 0 and ends_word(kinds, i + n_letters, end)):
                 n_letters = min(n_letters, most_letters)
                 letters = (word | _CASE_BITS) & ((_ONE << np.uint64(8 * n_letters)) - _ONE)
                 token = mix(mix(seed[0], stir(letters, seed)), WORD_END)
                 i += n_letters
-                while i < end and not _ends_word(kinds, i, end):
+                while i < end and not ends_word(kinds, i, end):
                     i += 1
             else:
                 start = i
-                i, stem_end = _find_word_end(data, kinds, i, end, most_letters)
+                i, stem_end = find_word_end(data, kinds, i, end, most_letters)
                 n_tokens = tokenise_span(data, start, min(stem_end, start + STEM_BYTES), code_points, seed, room, 0)
                 token = room[0] if n_tokens > 0 else seed[0]  # a few characters fold to nothing
             stems[n] = np.uint32(token >> _HALF) & _OF_WORD | np.uint32(is_alone)
@@ -173,7 +173,7 @@ def stem_words(
 
 
 @inlined_kernel
-def _ends_word(kinds, i, end):
+def ends_word(kinds, i, end):
     """Return whether the word before `i` ends there: no letter, mark or part of a character follows."""
     if i >= end:
         return True

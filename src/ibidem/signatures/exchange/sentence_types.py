@@ -73,11 +73,26 @@ def _seen(part: SplitBatch, layout: Layout) -> Iterator[Sent]:
         here = np.flatnonzero(homes == home)
         chosen = here[_different(collection.digest[here], checks[here])]
         texts_of_types = take_ranges(data, begins[chosen], sizes[chosen])
-        buffers = [None, pa.py_buffer(starts_of(sizes[chosen])), pa.py_buffer(texts_of_types)]
+        lengths_of_types = sizes[chosen]
+        if (lengths_of_types == 0).any():  # ignored sentences: one word that no other has
+            texts_of_types, lengths_of_types = _with_names(texts_of_types, lengths_of_types, collection.digest[chosen])
+        buffers = [None, pa.py_buffer(starts_of(lengths_of_types)), pa.py_buffer(texts_of_types)]
         texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(chosen), buffers)
         digests = collection.digest[chosen]
         columns = [digests, checks[chosen], np.full(len(chosen), home), texts]
         yield Sent("seen", table_of(columns, SEEN), route_by_hash(digests, layout.n_partitions))
+
+
+def _with_names(
+    texts: NDArray[np.uint8], sizes: NDArray[np.int64], digests: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return texts with the digest in letters instead of each empty one."""
+    first = starts_of(sizes)
+    whole = texts.tobytes()
+    named = [
+        whole[first[i] : first[i + 1]] if sizes[i] else f"{digest:016x}".encode() for i, digest in enumerate(digests.tolist())
+    ]
+    return np.frombuffer(b"".join(named), np.uint8), np.array([len(text) for text in named], np.int64)
 
 
 def _different(digests: NDArray[np.uint64], checks: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -4,22 +4,29 @@
   "use strict";
 
   const LOOKS = ["same", "edited", "rewritten"];
+  // Kinds of changes that change what a text says.
+  const TELLING = ["number", "date", "name", "negation", "unit"];
+  const MOVED = 3; // a sentence of which only moved words are left: they are parts themselves
   const turned = ([a0, a1, b0, b1, ...rest], isTurned) => (isTurned ? [b0, b1, a0, a1, ...rest] : [a0, a1, b0, b1, ...rest]);
   const length = ([start, end]) => end - start;
   const sizeOf = (one) => Math.min(length(one.left), length(one.right));
 
   // Returns stretches in the order of the left text, numbered from 1. Their `parts` are sentences, { left, right, look };
-  // neighbouring sentences that are the same are one part. A rewritten one has no word in common with the other text. If `isTurned`, b is on the left.
+  // neighbouring sentences that are the same are one part. A rewritten one has no word in common with the other text. Words that
+  // were moved are a part of their own, with `isMoved`, perhaps within a sentence. If `isTurned`, b is on the left.
   function aligned(stretches, isTurned) {
     const found = stretches.map((one) => {
       const [l0, l1, r0, r1] = turned([one.a_start, one.a_end, one.b_start, one.b_end], isTurned);
-      const edits = (one.edits || []).map((edit) => turned(edit, isTurned));
+      const kinds = one.edit_kinds || [];
+      const edits = (one.edits || []).map((edit, at) => Object.assign(turned(edit, isTurned), { kinds: kinds[at] || [] }));
       const look = one.is_compared === false || edits.length ? 1 : 0;
       const sentences = (one.sentences || []).length
         ? one.sentences.map((each) => turned(each, isTurned))
         : [[l0, l1, r0, r1, look]];
-      const parts = sentences.map((each) => ({ left: [each[0], each[1]], right: [each[2], each[3]], look: LOOKS[each[4]] }));
-      return { ...one, left: [l0, l1], right: [r0, r1], edits, parts };
+      const partOf = (each, more) => ({ left: [each[0], each[1]], right: [each[2], each[3]], ...more });
+      const parts = sentences.filter((each) => each[4] !== MOVED).map((each) => partOf(each, { look: LOOKS[each[4]] }));
+      const moves = (one.moves || []).map((move) => partOf(turned(move, isTurned), { look: "same", isMoved: true }));
+      return { ...one, left: [l0, l1], right: [r0, r1], edits, moves, parts: [...parts, ...moves] };
     });
     found.sort((one, other) => one.left[0] - other.left[0] || one.right[0] - other.right[0]);
     found.forEach((stretch, at) => {
@@ -53,6 +60,7 @@
       return stretch.parts.map((part) => {
         const [start, end] = part[side];
         const changes = [];
+        if (part.isMoved) return { id: part, start, end, weight: sizeOf(stretch) + 0.5, changes }; // above its sentence
         while (next < stretch.edits.length && stretch.edits[next][at + 1] <= end) {
           const edit = stretch.edits[next];
           changes.push([edit[at], edit[at + 1], edit]);
@@ -125,5 +133,11 @@
     return ["left", "right"].some((side) => sum(side) > 1.02 * covered(stretches, side));
   };
 
-  Object.assign(ibidem, { alignment: { isRepetitive, isJoined, aligned, largest, covered, spansOf, inOrder, following } });
+  // How many edits of each telling kind there are, as [kind, count].
+  function tellingKinds(stretches) {
+    const kinds = stretches.flatMap((stretch) => stretch.edits.flatMap((edit) => edit.kinds));
+    return TELLING.map((kind) => [kind, kinds.filter((each) => each === kind).length]).filter(([, count]) => count);
+  }
+
+  Object.assign(ibidem, { alignment: { TELLING, tellingKinds, isRepetitive, isJoined, aligned, largest, covered, spansOf, inOrder, following } });
 })(window.ibidem);

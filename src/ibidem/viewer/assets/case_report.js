@@ -56,13 +56,15 @@
         {
           text: ibidem.slice(answer.text, each.a_start, each.a_end),
           changes: each.a_changes.map(([start, end]) => [start - each.a_start, end - each.a_start]),
-          place: `characters ${number(each.a_start)}–${number(each.a_end)} of this text`,
+          moves: each.moves.map(([start, end]) => [start - each.a_start, end - each.a_start]),
+          place: `${ibidem.placed([each.a_start, each.a_end], answer.text)} of this text`,
         },
         {
           of: result.nameOf(each.source),
           text: each.b_text,
           changes: each.b_changes,
-          place: `characters ${number(each.b_start)}–${number(each.b_end)} of the source`,
+          moves: each.moves.map((move) => move.slice(2)),
+          place: `${ibidem.located({ start: each.b_start, end: each.b_end, page: each.b_page })} of the source`,
         },
       ],
     }));

@@ -80,7 +80,7 @@
         if (this.file.files.length) this.checkFile(this.file.files[0]);
         this.file.value = "";
       });
-      this.text.addEventListener("input", () => ibidem.checked.keep({ text: this.text.value, name: null }));
+      this.text.addEventListener("input", () => ibidem.checked.keep({ text: this.text.value, name: null, answer: null }));
       this.text.addEventListener("keydown", (event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.start();
       });
@@ -206,7 +206,7 @@
       }
       this.text.value = kept.text;
       if (kept.answer) this.showAnswer(kept.answer, kept.leftOut, kept.isAnonymous);
-      else if (kept.text && (this.options.below || this.options.without || this.options.quotations))
+      else if (kept.text && (kept.isChecked || this.options.below || this.options.without || this.options.quotations))
         await this.run(() => this.source.checkText(kept.text, kept.name), true);
     }
   }

@@ -6,7 +6,7 @@
   const MAX_LINK_CHARS = 60000;
   const STORED = "ibidem-checked";
   // What the view shows: the text, the name of its file, the server's answer, and what is left out of it.
-  const kept = { text: "", name: null, answer: null, leftOut: null, isAnonymous: false };
+  const kept = { text: "", name: null, answer: null, leftOut: null, isAnonymous: false, isChecked: false };
 
   try {
     Object.assign(kept, JSON.parse(sessionStorage.getItem(STORED) || "{}"));
@@ -17,9 +17,16 @@
   function keep(changes) {
     Object.assign(kept, changes);
     try {
-      sessionStorage.setItem(STORED, JSON.stringify({ text: kept.text, name: kept.name }));
+      // The answer is not stored but asked for again: sources may have been added, and it can be large.
+      kept.isChecked = Boolean(kept.answer);
+      sessionStorage.setItem(STORED, JSON.stringify({ text: kept.text, name: kept.name, isChecked: kept.isChecked }));
     } catch {
-      // Too long to store: it still lasts until the page is closed.
+      // Too long to store: it still lasts until the page is closed. An earlier text must not come back in its place.
+      try {
+        sessionStorage.removeItem(STORED);
+      } catch {
+        // There is no storage at all.
+      }
     }
   }
 

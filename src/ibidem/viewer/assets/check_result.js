@@ -70,7 +70,7 @@
       const start = end;
       end += ibidem.nCharsOf(words);
       const also = passage.nOthers ? ` · also in ${many(passage.nOthers, "other source", "other sources")}` : "";
-      const places = `characters ${number(passage.b_start)}–${number(passage.b_end)}${also}`;
+      const places = `${ibidem.located({ start: passage.b_start, end: passage.b_end, page: passage.b_page })}${also}`;
       const head = () => h("span", { class: "source-head" }, nameOf(passage.source), ` · ${places}`);
       segments.push({ start, text: words, head });
       const moved = (edit) => [edit[0], edit[1], edit[2] + start, edit[3] + start, ...edit.slice(4)];
@@ -81,6 +81,7 @@
         b_end: end,
         is_compared: passage.is_compared && Boolean(passage.b_text),
         edits: passage.edits.map(moved),
+        moves: passage.moves.map(moved),
         sentences: passage.sentences.map(moved),
       });
     }
@@ -265,7 +266,7 @@
         left: this.answer.text,
         right,
         stretches,
-        earlier: null,
+        base: null,
         shares: [chosen ? chosen.coverage : share, null],
         title: () => this.titleOf(),
         heads: ["Your text", which].map((head) => h("header", null, h("h3", null, head))),
@@ -298,10 +299,12 @@
       const rows = this.found.passages.map((each) => ({
         start: each.a_start,
         end: each.a_end,
+        page: each.a_page,
         words: each.nWords,
         source: this.nameOf(each.source),
         source_start: each.b_start,
         source_end: each.b_end,
+        source_page: each.b_page,
         similarity: each.similarity,
         kind: each.kind,
         text: ibidem.slice(this.answer.text, each.a_start, each.a_end),

@@ -4,18 +4,9 @@
   "use strict";
 
   const { h, svg, link, number, many, name, origin } = ibidem;
-  const UNITS = [
-    [60e3, "1 min"],
-    [3600e3, "1 h"],
-    [6 * 3600e3, "6 h"],
-    [86400e3, "1 day"],
-    [3 * 86400e3, "3 days"],
-    [7 * 86400e3, "1 week"],
-    [30 * 86400e3, "1 month"],
-    [365 * 86400e3, "1 year"],
-    [3650 * 86400e3, "10 years"],
-  ];
+  const MOST_ROWS = 14;
   const MOST_NAMED = 4;
+  const MOVED = "⇅"; // in place of words that a wording has elsewhere
 
   const shortened = (name_) => (name_.length > 40 ? `${name_.slice(0, 40)}…` : name_);
   const timeOf = (member) => (member.time ? new Date(member.time).getTime() : null);
@@ -28,7 +19,9 @@
   // Returns places of the base where wordings differ, in order, without overlap: { start, end, readings }, each reading with its
   // words and the numbers of the wordings that have it. Edits that overlap are one place.
   function placesOf(variants) {
-    const edits = variants.flatMap((variant, at) => variant.edits.map((edit) => ({ at, edit })));
+    // Words that a wording has at another place are missing here.
+    const movesOf = (variant) => (variant.moves || []).map(([from, to]) => [from, to, null, null]);
+    const edits = variants.flatMap((variant, at) => [...variant.edits, ...movesOf(variant)].map((edit) => ({ at, edit })));
     edits.sort((one, other) => one.edit[0] - other.edit[0] || one.edit[1] - other.edit[1]);
     const places = [];
     for (const { at, edit } of edits) {
@@ -59,10 +52,15 @@
     let words = "";
     let reached = start;
     for (const [from, to, ownFrom, ownTo] of edits) {
-      words += whole(variants[0].text, reached, from) + whole(variants[at].text, ownFrom, ownTo);
+      words += whole(variants[0].text, reached, from) + (ownFrom === null ? MOVED : whole(variants[at].text, ownFrom, ownTo));
       reached = to;
     }
     return (words + whole(variants[0].text, reached, end)).trim();
+  }
+
+  function readingOf(words) {
+    if (words === MOVED) return h("span", { class: "moved-mark" }, `${MOVED}\u2009moved`);
+    return words ? h("ins", null, words) : h("span", { class: "own" }, "left out");
   }
 
   const witness = (variant) => {
@@ -99,7 +97,7 @@
           h("dt", { lang: "", dir: "auto" }, lemma ? h("span", { class: "lemma" }, lemma) : h("span", { class: "own" }, "nothing")),
           h("dd", null, witnesses(variants, same)),
           place.readings.map(({ words, wordings }) => [
-            h("dt", { lang: "", dir: "auto" }, words ? h("ins", null, words) : h("span", { class: "own" }, "left out")),
+            h("dt", { lang: "", dir: "auto" }, readingOf(words)),
             h("dd", null, witnesses(variants, wordings)),
           ]),
         ),
@@ -153,7 +151,8 @@
     return [...nodes, ibidem.slice(whole, written, ibidem.nCharsOf(text))];
   }
 
-  // When the text was seen, on a logarithmic axis of the time since it was first seen; null unless times differ.
+  // When the text was seen, on a logarithmic axis of the time since it was first seen; null unless times differ. One row for each
+  // wording: dots at nearly the same time are one, as large as they are many. Drawn in pixels, again for each width.
   function strip(variants) {
     const seen = variants.flatMap((variant, at) =>
       variant.members.filter((member) => member.time).map((member) => ({ member, at, moment: timeOf(member) })),
@@ -161,39 +160,87 @@
     const first = Math.min(...seen.map(({ moment }) => moment));
     const last = Math.max(...seen.map(({ moment }) => moment));
     if (!(last > first)) return null;
-    const [width, height] = [720, 74];
-    const least = 30e3;
-    const along = (since) => (since <= least ? 14 : 30 + (Math.log(since / least) / Math.log((last - first) / least || 1)) * (width - 60));
-    const ticks = UNITS.filter(([since]) => since > least && since < (last - first) * 1.02);
-    const shown = ticks.filter((_, at) => ticks.length <= 6 || (ticks.length - 1 - at) % 2 === 0);
-    const stacked = new Map();
-    const dots = seen.map(({ member, at, moment }) => {
-      const x = along(moment - first);
-      const level = stacked.get(Math.round(x / 9)) || 0;
-      stacked.set(Math.round(x / 9), level + 1);
-      const y = 44 - Math.min(level, 4) * 9;
-      return svg(
-        "circle",
-        { class: at ? "edited" : "same", cx: x.toFixed(1), cy: String(y), r: "4.5" },
-        svg("title", null, `${ibidem.named(member)}, ${ibidem.time(member.time)}: wording ${at + 1}`),
-      );
-    });
-    return h(
+    const rows = [...new Set(seen.map(({ at }) => at))].sort((one, other) => one - other);
+    const place = h("div", { class: "strip-place" });
+    let drawnAt = 0;
+    const draw = () => {
+      const width = Math.floor(place.clientWidth);
+      if (!width || width === drawnAt) return;
+      drawnAt = width;
+      place.replaceChildren(stripAt(width, seen, rows.slice(0, MOST_ROWS), first, last));
+    };
+    const watcher = new ResizeObserver(draw);
+    watcher.observe(place);
+    const nMore = rows.length - MOST_ROWS;
+    const element = h(
       "figure",
-      { class: "strip" },
-      svg(
-        "svg",
-        { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `seen from ${ibidem.time(new Date(first).toISOString())} to ${ibidem.time(new Date(last).toISOString())}` },
-        svg("line", { class: "axis", x1: "8", x2: String(width - 20), y1: "52", y2: "52" }),
-        svg("text", { x: "14", y: "68" }, "first"),
-        shown.map(([since, label]) => [
-          svg("line", { class: "tick", x1: along(since).toFixed(1), x2: along(since).toFixed(1), y1: "6", y2: "52" }),
-          svg("text", { x: along(since).toFixed(1), y: "68" }, label),
-        ]),
-        dots,
-      ),
+      { class: "seen-when" },
+      h("h2", null, "When it was seen"),
+      place,
+      h("figcaption", { class: "about" }, `Time since it was first seen, ${ibidem.time(new Date(first).toISOString())}; the axis is logarithmic. A larger dot means several places.${nMore > 0 ? ` ${many(nMore, "more wording")} ${ibidem.are(nMore)} not drawn.` : ""}`),
+    );
+    return element;
+  }
+
+  function stripAt(width, seen, rows, first, last) {
+    const label = width < 520 ? 26 : Math.min(230, width * 0.3);
+    const [row, top, right] = [26, 10, 24];
+    const base = top + rows.length * row;
+    const { at: share, ticks } = ibidem.sinceFirst((last - first) / 1000);
+    const x = (seconds) => label + 16 + share(seconds) * (width - label - 16 - right);
+    const line = (x0, y0, x1, y1, name_) => svg("line", { class: name_, x1: x0.toFixed(1), y1: y0.toFixed(1), x2: x1.toFixed(1), y2: y1.toFixed(1) });
+    const dots = rows.flatMap((wording, level) => {
+      const own = seen.filter(({ at }) => at === wording).sort((one, other) => one.moment - other.moment);
+      const groups = [];
+      for (const each of own) {
+        const along = x((each.moment - first) / 1000);
+        const group = groups[groups.length - 1];
+        if (group && along - group.from < 9) group.members.push(each);
+        else groups.push({ from: along, members: [each] });
+      }
+      return groups.map(({ from, members }) => {
+        const radius = Math.min(11, 4 + 1.6 * Math.sqrt(members.length - 1));
+        const y = top + (level + 0.5) * row;
+        const says = members.slice(0, 12).map(({ member }) => `${ibidem.named(member)}, ${ibidem.time(member.time)}`);
+        const more = members.length - 12;
+        return [
+          svg(
+            "circle",
+            { class: wording ? "edited" : "same", cx: from.toFixed(1), cy: y.toFixed(1), r: radius.toFixed(1) },
+            svg("title", null, `Wording ${wording + 1}${members.length > 1 ? `, ${many(members.length, "place")}` : ""}\n${says.join("\n")}${more > 0 ? `\nand ${number(more)} more` : ""}`),
+          ),
+          members.length > 2 && svg("text", { class: "dot-count", x: (from + radius + 3).toFixed(1), y: (y + 3.5).toFixed(1) }, number(members.length)),
+        ];
+      });
+    });
+    const names = rows.map((wording, level) => {
+      const who = label < 100 ? "" : ` ${ibidem.shortened(witnessNames(seen, wording), Math.floor((label - 20) / 7))}`;
+      return svg("text", { class: "row-name", x: "0", y: (top + (level + 0.5) * row + 4).toFixed(1) }, `${wording + 1}${who}`);
+    });
+    const says = rows.map((wording) => `wording ${wording + 1}: ${many(seen.filter(({ at }) => at === wording).length, "place")}`).join(", ");
+    return svg(
+      "svg",
+      {
+        class: "wordings-strip",
+        width: String(width),
+        height: String(base + 24),
+        viewBox: `0 0 ${width} ${base + 24}`,
+        role: "img",
+        "aria-label": `Seen from ${ibidem.time(new Date(first).toISOString())} to ${ibidem.time(new Date(last).toISOString())}; ${says}`,
+      },
+      ticks(Math.min(0.4, 62 / Math.max(1, width - label - 40))).map((tick) => {
+        const along = label + 16 + tick.at * (width - label - 16 - right);
+        const anchor = tick.at > 0.93 ? "end" : "middle";
+        return [line(along, top, along, base, "tick"), svg("text", { class: "tick-name", x: along.toFixed(1), y: String(base + 18), "text-anchor": anchor }, tick.label)];
+      }),
+      rows.map((_, level) => line(label + 8, top + (level + 0.5) * row, width - 4, top + (level + 0.5) * row, "lane")),
+      names,
+      dots,
     );
   }
+
+  const witnessNames = (seen, wording) =>
+    [...new Set(seen.filter(({ at }) => at === wording).map(({ member }) => member.group || ibidem.named(member)))].join(", ");
 
   function memberRows(members, source) {
     const inOrder = [...members].sort((one, other) => String(one.time || "9999").localeCompare(String(other.time || "9999")));
@@ -207,7 +254,7 @@
           source.holds("document", member.document) ? link(`#document=${member.document}`, name(member)) : name(member),
           " ",
           origin(member),
-          h("span", { class: "quiet-text" }, ` · characters ${number(member.start)}–${number(member.end)}`),
+          h("span", { class: "quiet-text" }, ` · ${ibidem.located(member)}`),
         ),
       ),
     );
@@ -244,7 +291,7 @@
             h("span", { class: "quiet-text" }, `${moment === null ? "" : ` · ${ibidem.time(new Date(moment).toISOString())}`}${away}`),
           ),
           variant.text
-            ? h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(variant.text, variant.changes, "ins"))
+            ? h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(variant.text, variant.changes, "ins", (variant.moves || []).map((move) => move.slice(2))))
             : h("p", { class: "nothing" }, "The text is not available."),
           memberRows(variant.members, source),
         ),

@@ -3,13 +3,16 @@
   "use strict";
 
   const { h } = ibidem;
-  // With more stretches, the tab key skips their numbers; the keys for stepping still reach them.
+  const MOVED = "⇅\u2009moved"; // beside words that the other text has at another place
+  // With more stretches, their numbers are no buttons, which would take long to lay out: a click on the words does the same.
   const MAX_STOPS = 100;
 
-  // What changed words are in the other text.
-  function counterpart(words) {
-    if (!words) return "not in the other text";
-    return `in the other text: ${words.length > 200 ? `${words.slice(0, 200)}…` : words}`;
+  // What changed words are in the other text, and what kind of change that is, if it is one to look at.
+  function counterpart(words, kinds) {
+    const said = (kinds || []).filter((kind) => ibidem.alignment.TELLING.includes(kind));
+    const what = said.length ? `${said.join(", ")} changed; ` : "";
+    if (!words) return `${what}not in the other text`;
+    return `${what}in the other text: ${words.length > 200 ? `${words.slice(0, 200)}…` : words}`;
   }
 
   // `way` says what words are that only one text has: "removed" or "added", or "only-left" and "only-right" if it is not known
@@ -30,6 +33,7 @@
     const begun = new Set();
     const told = new Set();
     const isNumbered = stretches.length > 1;
+    const isLong = stretches.length > MAX_STOPS;
     const number = (stretch) =>
       h(
         "button",
@@ -37,18 +41,28 @@
           type: "button",
           class: "place",
           "data-passage": String(stretch.number),
-          tabindex: stretches.length <= MAX_STOPS ? null : "-1",
           "aria-label": `passage ${stretch.number}`,
         },
         String(stretch.number),
       );
+    const moved = [];
+    const movedMark = (part) => {
+      const title = "the same words are elsewhere in the other text: go there";
+      moved.push(part);
+      return h("button", { type: "button", class: "moved-mark", "data-moved": String(moved.length - 1), title }, MOVED);
+    };
     const theirWords = (edit) => ibidem.slice(other, edit[theirs], edit[theirs + 1]);
     const decorate = (piece, words) => {
       if (!piece.span) return [h("span", { class: "boilerplate" }, words)];
       const nodes = [];
       const part = piece.span.id;
-      if (isNumbered && !begun.has(part.stretch)) nodes.push(number(part.stretch));
+      const isFirst = isNumbered && !begun.has(part.stretch);
+      if (isFirst && !isLong) nodes.push(number(part.stretch));
       begun.add(part.stretch);
+      if (part.isMoved && !begun.has(part)) {
+        begun.add(part);
+        nodes.push(isInline ? h("span", { class: "moved-mark" }, MOVED) : movedMark(part));
+      }
       const edit = piece.change;
       if (isInline && edit && !told.has(edit) && edit[theirs] < edit[theirs + 1]) {
         nodes.push(changedWords(otherWay, theirWords(edit), null), " ");
@@ -57,10 +71,12 @@
       const element = h(
         "mark",
         {
-          class: [part.look, piece.isBoilerplate ? "boilerplate" : ""].filter(Boolean).join(" "),
+          class: [part.look, part.isMoved ? "moved" : "", piece.isBoilerplate ? "boilerplate" : ""].filter(Boolean).join(" "),
+          title: part.isMoved ? "elsewhere in the other text" : null,
           "data-in": String(part.stretch.number),
+          "data-number": isFirst && isLong ? String(part.stretch.number) : null,
         },
-        edit ? changedWords(way, words, isInline ? null : counterpart(theirWords(edit))) : words,
+        edit ? changedWords(way, words, isInline ? null : counterpart(theirWords(edit), edit.kinds)) : words,
       );
       for (const { id } of piece.all) {
         if (!firsts.has(id)) firsts.set(id, element);
@@ -86,7 +102,9 @@
     element.addEventListener("click", (event) => {
       const badge = event.target.closest("[data-passage]");
       const mark = event.target.closest("[data-in]");
-      if (badge) choose(stretches[Number(badge.dataset.passage) - 1], side);
+      const move = event.target.closest("[data-moved]");
+      if (move) choose(moved[Number(move.dataset.moved)].stretch, side, moved[Number(move.dataset.moved)]);
+      else if (badge) choose(stretches[Number(badge.dataset.passage) - 1], side);
       else if (mark && !String(window.getSelection())) choose(stretches[Number(mark.dataset.in) - 1], side);
     });
 

@@ -14,9 +14,12 @@
       const [timeA, timeB] = [momentOf(this.pair.a), momentOf(this.pair.b)];
       // Equal times say nothing about who was first.
       const first = timeA < timeB ? "a" : timeB < timeA ? "b" : null;
-      const isTurned = (first === "b") !== this.isSwapped;
+      // What the other is compared with: the reference (b) if there is one, whenever that was; otherwise the earlier text.
+      const base = summary.is_against ? "b" : first;
+      const isTurned = (base === "b") !== this.isSwapped;
       this.sides = isTurned ? ["b", "a"] : ["a", "b"];
-      this.earlier = first === null ? null : first === this.sides[0] ? "left" : "right";
+      const placeOf = (side) => (side === null ? null : side === this.sides[0] ? "left" : "right");
+      [this.earlier, this.base] = [placeOf(first), placeOf(base)];
       this.hasTexts = answer.a.segments.length > 0 || answer.b.segments.length > 0;
       this.around = { previous: null, next: null };
       const [left, right] = this.sides.map((side) => ({ ...this.pair[side], ...answer[side] }));
@@ -27,7 +30,7 @@
         right,
         stretches: answer.stretches || [],
         isTurned,
-        earlier: this.earlier,
+        base: this.base,
         shares,
         pair: this.pair,
         title: () => this.title.textContent,
@@ -40,7 +43,7 @@
       });
       const { stretches } = this.reading;
       const { similarity, days } = this.pair;
-      this.title = h("h1", null, ibidem.headline({ left, right, earlier: this.earlier, days, shares, stretches, similarity }));
+      this.title = h("h1", null, ibidem.headline({ left, right, earlier: this.earlier, base: this.base, days, shares, stretches, similarity }));
       this.judging = source.isApp && summary.may_write ? ibidem.verdict(source, this.pair) : null;
       this.paper = ibidem.passages.printed(this.reading);
       this.walk = h("p", { class: "walk" });
@@ -73,7 +76,9 @@
       const order = this.summary.has_times && !this.earlier ? "It is not known which is earlier." : "";
       const shown = answer.passages.length;
       const rest = shown < answer.n_passages ? `The first ${number(shown)} of ${number(answer.n_passages)} passages are marked.` : "";
-      return [`${shared}.`, order, rest].filter(Boolean).join(" ");
+      const kinds = ibidem.alignment.tellingKinds(stretches).map(([kind, count]) => many(count, kind));
+    const changed = kinds.length ? `Among the changes: ${kinds.join(", ")}.` : "";
+    return [`${shared}.`, changed, order, rest].filter(Boolean).join(" ");
     }
 
     head() {
@@ -107,6 +112,7 @@
         null,
         h("h2", null, link(`#document=${this.pair[side].document}`, name(this.pair[side]))),
         origin(this.pair[side]),
+        this.summary.is_against && side === "b" && h("span", { class: "tag" }, "reference"),
         after && h("span", { class: "tag" }, after),
       );
     }
@@ -118,7 +124,7 @@
       const where = this.source.isApp ? "here" : "in this report";
       const which = missing.length === 2 ? "The texts are" : `The ${missing[0] === this.sides[0] ? "left" : "right"} text is`;
       const places = `the positions of the passages are ${stretches.length ? "in the table" : "not known"}`;
-      const table = stretches.length > 0 && ibidem.passages.positions(stretches);
+      const table = stretches.length > 0 && ibidem.passages.positions(stretches, this.reading.texts);
       return [
         missing.length > 0 &&
           h("p", { class: "notice" }, `${which} not ${where}; ${places}. `, link("#left-out", "What was left out, and why"), "."),

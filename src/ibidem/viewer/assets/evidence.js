@@ -10,20 +10,20 @@
   const wordsOf = (side) => [side.group, side.time && ibidem.time(side.time)].filter(Boolean).join(" · ");
   const sideOf = (text, share) => ({
     name: ibidem.named(text),
-    id: text.title && text.title !== text.id ? text.id : null,
+    id: ibidem.named(text) === text.id ? null : text.id,
     from: wordsOf(text),
     share: isMissing(share) ? null : share,
     nChars: text.n_chars,
     sha256: text.sha256 || null,
   });
-  const placeOf = ([start, end]) => `characters ${number(start)}–${number(end)}`;
 
   // The words of a passage on one side, and which of them differ, as [start, end] in these words.
   function cellOf(context, side, stretch) {
     const at = side === "left" ? 0 : 2;
     const [start] = stretch[side];
     const changes = (stretch.edits || []).map((edit) => [edit[at] - start, edit[at + 1] - start]);
-    return { text: context.words(side, stretch), changes: changes.filter(([from, to]) => from < to), place: placeOf(stretch[side]) };
+    const moves = (stretch.moves || []).map((part) => part[side].map((place) => place - start));
+    return { text: context.words(side, stretch), changes: changes.filter(([from, to]) => from < to), moves, place: ibidem.placed(stretch[side], context[side]) };
   }
 
   function ofPair(context) {
@@ -51,39 +51,45 @@
         {
           text: variant.text,
           changes: variant.changes || [],
-          place: variant.members.map((one) => [ibidem.named(one), wordsOf(one)].filter(Boolean).join(", ")).join("; "),
+          moves: (variant.moves || []).map((move) => move.slice(2)),
+          place: variant.members.map((one) => [ibidem.named(one), wordsOf(one), ibidem.located(one)].filter(Boolean).join(", ")).join("; "),
         },
       ],
     }));
     const places = variants.flatMap((variant) => variant.members);
     places.sort((one, other) => String(one.time || "9999").localeCompare(String(other.time || "9999")));
     const { n_places: nPlaces } = context.family.family;
-    return { title: `One text in ${many(nPlaces, "place")}, ${many(variants.length, "wording")}`, sides: [], rows, places };
+    const title = `One text in ${many(nPlaces, "place")}, ${many(variants.length, "wording")}`;
+    return { title, sides: [], rows, places, nPlaces };
   }
 
   // One wording of a story card: its pieces of one kind are those that the other wording does not have.
-  function wording(pieces, kind) {
+  function wording(pieces, kind, movedKind) {
     let at = 0;
-    const changes = [];
-    const own = pieces.filter((piece) => piece.is === "same" || piece.is === kind);
+    const [changes, moves] = [[], []];
+    const own = pieces.filter((piece) => ["same", kind, movedKind].includes(piece.is));
     for (const piece of own) {
       const end = at + [...piece.text].length;
       if (piece.is === kind) changes.push([at, end]);
+      if (piece.is === movedKind) moves.push([at, end]);
       at = end;
     }
-    return { text: own.map((piece) => piece.text).join(""), changes };
+    return { text: own.map((piece) => piece.text).join(""), changes, moves };
   }
 
   // A story card has the words, how they changed, and the outlets in order.
   function ofStory(context) {
     const { story } = context;
-    const edited = wording(story.words, "added");
-    const changed = { ...edited, place: `the wording that differs most: ${many(story.n_changed, "word")} changed` };
-    const cells = [{ ...wording(story.words, "removed"), place: "the first wording" }, ...(story.n_changed ? [changed] : [])];
+    const differences = [story.n_changed && `${many(story.n_changed, "word")} changed`, story.n_moved && `${many(story.n_moved, "part")} moved`];
+    const said = differences.filter(Boolean).join(", ");
+    const edited = { ...wording(story.words, "added", "moved_here"), place: `the wording that differs most: ${said}` };
+    const first = story.steps[0].is_reference ? "the wording of the reference" : "the first wording";
+    const cells = [{ ...wording(story.words, "removed", "moved_away"), place: first }, ...(said ? [edited] : [])];
     return {
       sides: [],
       rows: [{ says: `in ${many(story.story.n_places, "place")}`, cells }],
       places: story.steps,
+      nPlaces: story.story.n_places,
     };
   }
 

@@ -65,7 +65,8 @@
   }
 
   const edgeAddress = (edge, by) => {
-    if (edge.n_pairs === 1 || by.isDocument || by.noun !== "outlet or group") return `#pair=${edge.pair}`;
+    const isPlain = edge.n_pairs === 1 || by.isDocument || by.noun !== "outlet or group";
+    if (isPlain || edge.ends.some(ibidem.isWithoutGroup)) return `#pair=${edge.pair}`;
     return ibidem.address.write("pairs", null, { group: edge.ends[0].name, search: `"${edge.ends[1].name}"`, across: "1" });
   };
 
@@ -169,14 +170,15 @@
   function asNetwork(items, summary, { by, width, colour }) {
     const made = ibidem.network(items, by, { aspect: Math.max(0.8, width / 560), hasGroups: summary.has_groups });
     const { within } = made;
+    const nNone = made.nodes.filter(ibidem.isWithoutGroup).length;
     const nAlone = made.nNodes - made.nJoined;
     const nMore = made.nJoined - made.nShown;
     const limits = [
-      `${many(made.nShown, by.noun, by.nouns)} in ${many(made.nParts, "connected part")}${made.colouring === "community" && made.nCommunities > made.nParts ? ` and ${many(made.nCommunities, "community", "communities")}` : ""}.`,
+      `${many(made.nShown - nNone, by.noun, by.nouns)}${nNone ? " and the documents without a group" : ""} in ${many(made.nParts, "connected part")}${made.colouring === "community" && made.nCommunities > made.nParts ? ` and ${many(made.nCommunities, "community", "communities")}` : ""}.`,
       nAlone > 0 &&
         `${many(nAlone, by.noun, by.nouns)} ${are(nAlone)} not drawn: ${nAlone === 1 ? "it shares" : "they share"} text only within ${nAlone === 1 ? "itself" : "themselves"}.`,
       nMore > 0 && `${many(nMore, by.noun, by.nouns)}, ${nMore === 1 ? "the one that shares" : "those that share"} least, ${are(nMore)} only in the table.`,
-      within.n_pairs > 0 && `${many(within.n_pairs, "pair")} within one ${by.noun} (${number(within.shared)} characters) ${are(within.n_pairs)} not drawn.`,
+      within.n_pairs > 0 && `${many(within.n_pairs, "pair")} within one ${by.noun}${nNone ? " or among documents without a group" : ""} (${number(within.shared)} characters) ${are(within.n_pairs)} not drawn.`,
     ];
     const isDirected = made.drawn.some((edge) => edge.isDirected);
     return {
@@ -193,7 +195,7 @@
         };
         const view = new ibidem.NetworkView(made, {
           colour,
-          openNode: (node) => open(by.isDocument ? `#document=${node.document}` : ibidem.address.write("pairs", null, by.noun === "outlet or group" ? { group: node.name } : { search: node.name })),
+          openNode: (node) => open(ibidem.isWithoutGroup(node) ? "#documents" : by.isDocument ? `#document=${node.document}` : ibidem.address.write("pairs", null, by.noun === "outlet or group" ? { group: node.name } : { search: node.name })),
           openEdge: (edge) => open(edgeAddress(edge, by)),
         });
         place.replaceChildren(view.element);

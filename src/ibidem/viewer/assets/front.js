@@ -20,13 +20,15 @@
     const { totals } = summary;
     const when = front.period && ibidem.period(front.period);
     const from = front.n_outlets > 1 ? ` of ${number(front.n_outlets)} outlets` : "";
+    const against = front.n_references ? `, compared with ${many(front.n_references, "reference document")}` : "";
+    const without = front.n_without_group ? ` (${number(front.n_without_group)} without a group)` : "";
     const shared = isMissing(summary.reused_share)
       ? null
       : `${percent(summary.reused_share)} of all characters also appear ${summary.is_against ? "in the reference documents" : "in another document"}.`;
     return h(
       "p",
       { class: "lead" },
-      [`${many(totals.documents, "document")}${from}${when ? `, ${when}` : ""}.`, counted(summary), totals.pairs > 0 && shared].filter(Boolean).join(" "),
+      [`${many(totals.documents - (front.n_references || 0), "document")}${against}${from}${without}${when ? `, ${when}` : ""}.`, counted(summary), totals.pairs > 0 && shared].filter(Boolean).join(" "),
     );
   }
 
@@ -61,7 +63,7 @@
           : [same, ` ${counts.unchanged === 1 ? "was" : "were"} repeated word for word; `, edited, ` ${counts.edited === 1 ? "was" : "were"} edited.`],
       );
     }
-    if (counts.stories && !counts.ordered && !isCluster) {
+    if (counts.stories && !counts.ordered && !isCluster && !summary.is_against) {
       found.push([summary.has_times ? "Which came first is not known: the times are equal." : "Which came first is not known: there are no dates."]);
     }
     return found.length ? h("ul", { class: "three-facts" }, found.map((fact) => h("li", null, fact))) : null;

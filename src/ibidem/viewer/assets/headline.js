@@ -19,14 +19,15 @@
   }
 
   // What changed in the shared text, or that nothing did; nothing is said if it is not known.
-  function changes(stretches, earlier) {
+  function changes(stretches, base) {
     if (!stretches.length || stretches.some((stretch) => stretch.is_compared === false)) return "";
     const { isRepetitive } = ibidem.alignment;
     const parts = stretches.flatMap((stretch) => stretch.parts).filter(({ look }) => look !== "same");
-    if (!parts.length) return stretches.every((stretch) => stretch.kind === "exact") ? ", word for word" : "";
+    const nMoved = stretches.flatMap((stretch) => stretch.moves).length;
+    if (!parts.length && !nMoved) return stretches.every((stretch) => stretch.kind === "exact") ? ", word for word" : "";
     if (isRepetitive(stretches)) return ", with changes"; // sentences would be counted more than once
     const [isGone, isNew] = ["right", "left"].map((side) => (part) => part[side][0] === part[side][1]);
-    const isLost = earlier === "right" ? isNew : isGone;
+    const isLost = base === "right" ? isNew : isGone;
     const counts = { rewritten: 0, edited: 0, removed: 0, added: 0 };
     for (const part of parts) {
       if (isGone(part) || isNew(part)) counts[isLost(part) ? "removed" : "added"] += 1;
@@ -35,6 +36,7 @@
     const said = Object.entries(counts)
       .filter(([, count]) => count)
       .map(([what, count], at) => `${at ? (count < WORDS.length ? WORDS[count] : number(count)) : inWords(count, "sentence")} ${what}`);
+    if (nMoved) said.push(`${inWords(nMoved, "part")} moved`);
     const last = said.pop();
     return `, with ${said.length ? `${said.join(", ")} and ${last}` : last}`;
   }
@@ -49,13 +51,14 @@
   const shortened = (name) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
   const quoted = (text) => h("bdi", { class: "name", title: ibidem.named(text) }, `“${shortened(ibidem.named(text))}”`);
 
-  // `earlier`: "left", "right" or null. `days`: between them, or null. Returns nodes.
-  function headline({ left, right, earlier, days, shares, stretches, similarity }) {
+  // `earlier`: "left", "right" or null; `base`: the text that the other is compared with, in the same words. `days`: between them,
+  // or null. Returns nodes.
+  function headline({ left, right, earlier, base, days, shares, stretches, similarity }) {
     if (!stretches.length && !isMissing(similarity)) {
       return [quoted(left), " and ", quoted(right), ` are similar (similarity ${ibidem.similarity(similarity)})`];
     }
     if (!stretches.length) return [quoted(left), " and ", quoted(right), " share no passage"];
-    const changed = changes(stretches, earlier);
+    const changed = changes(stretches, base);
     const known = shares.map((share) => (isMissing(share) ? 0 : share));
     if (!earlier) {
       const least = Math.min(...known);

@@ -3,6 +3,7 @@
   "use strict";
 
   const { h, button, number, many, percent } = ibidem;
+  const MAX_PLACES = 200;
   // The saved file has no other style: black on white, readable on paper.
   const STYLE = `
     body { margin: 2rem auto; max-width: 60rem; padding: 0 1.5rem; font: 15px/1.5 Georgia, serif; color: #16181c; background: #fff; }
@@ -11,7 +12,9 @@
     table { border-collapse: collapse; width: 100%; } th, td { text-align: start; vertical-align: top; padding: .35rem .8rem .35rem 0; }
     thead th { border-bottom: 1px solid #8b8f96; font-size: .88rem; } tbody tr { border-bottom: 1px solid #dcdedf; break-inside: avoid; }
     .paper-number { width: 8rem; font-weight: 400; } .paper-words { white-space: pre-wrap; overflow-wrap: anywhere; } .paper-words td, td .paper-words { width: 50%; }
+    .paper-places { font-size: .88rem; } .paper-places code { overflow-wrap: anywhere; } .paper-places td:nth-child(4) { white-space: nowrap; }
     u { text-decoration: underline 2px; text-underline-offset: .18em; background: #fbe7b5; }
+    .moved { background: #dbe8f7; text-decoration: underline dashed 1px #0b57b0; text-underline-offset: .25em; }
     mark { background: #dbe8f7; color: inherit; } mark.left-aside { background: #eee; text-decoration: underline dotted; }
     dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.2rem; margin: .3rem 0; }
     dt { color: #55595f; } dd { margin: 0; overflow-wrap: anywhere; } code { font: .85em ui-monospace, monospace; }
@@ -42,13 +45,13 @@
     );
   }
 
-  function cell({ text, changes, place, of }) {
+  function cell({ text, changes, moves, place, of }) {
     return h(
       "td",
       null,
       of && h("p", { class: "paper-quiet" }, h("bdi", null, of)),
       text
-        ? h("div", { class: "paper-words", lang: "", dir: "auto" }, ibidem.underlined(text, changes))
+        ? h("div", { class: "paper-words", lang: "", dir: "auto" }, ibidem.underlined(text, changes, "u", moves))
         : h("p", { class: "paper-quiet" }, "The words are not available."),
       h("p", { class: "paper-quiet" }, h("bdi", null, place)),
     );
@@ -58,9 +61,11 @@
     const { MAX_ROWS } = ibidem.evidence;
     const shown = evidence.rows.slice(0, MAX_ROWS);
     if (!shown.length) return h("p", null, "There is no passage to show.");
-    const isChanged = shown.some((row) => row.cells.some((each) => (each.changes || []).length));
+    const has = (what) => shown.some((row) => row.cells.some((each) => (each[what] || []).length));
+    const [isChanged, isMoved] = [has("changes"), has("moves")];
     return [
       isChanged && h("p", { class: "paper-quiet" }, h("u", null, "Marked"), " words differ."),
+      isMoved && h("p", { class: "paper-quiet" }, h("span", { class: "moved" }, "Dashed"), " words are in both texts, in different places."),
       h(
         "table",
         null,
@@ -71,12 +76,27 @@
     ];
   }
 
-  const placeList = (evidence) =>
-    h(
-      "ol",
-      null,
-      evidence.places.map((one) => h("li", null, h("bdi", null, [one.group, ibidem.named(one), one.time && ibidem.time(one.time)].filter(Boolean).join(" · ")))),
-    );
+  // Every place that is known here: in which document, where in it, and the digest of that document.
+  function placeTable({ places, nPlaces }) {
+    const heads = ["", "Document", "Source and date", "Place in it", "SHA-256 of the document"];
+    const row = (one, at) => [
+      number(at + 1),
+      [h("bdi", null, ibidem.named(one)), ibidem.named(one) !== one.id && h("p", { class: "paper-quiet" }, h("bdi", null, one.id))],
+      h("bdi", null, [one.is_reference && "reference", one.group, one.time && ibidem.time(one.time)].filter(Boolean).join(" · ") || "–"),
+      ibidem.located(one),
+      one.sha256 ? h("code", null, one.sha256) : "–",
+    ];
+    const nMore = nPlaces - places.length;
+    return [
+      h(
+        "table",
+        { class: "paper-places" },
+        h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))),
+        h("tbody", null, places.slice(0, MAX_PLACES).map((one, at) => h("tr", null, row(one, at).map((cell_) => h("td", null, cell_))))),
+      ),
+      nMore > 0 && h("p", { class: "paper-quiet" }, `and ${many(nMore, "more place")}, such as later ones in the same outlets.`),
+    ];
+  }
 
   function content(evidence) {
     const { CAUTION, WHY, made } = ibidem.evidence;
@@ -93,7 +113,7 @@
       evidence.about && h("p", null, evidence.about),
       sides(evidence),
       told.length > 0 && facts(told),
-      evidence.kind === "story" && evidence.places.length > 0 && [h("h2", null, "Where it appears"), placeList(evidence)],
+      evidence.places.length > 0 && [h("h2", null, "Where it appears"), placeTable(evidence)],
       evidence.table && [h("h2", null, evidence.table.label), evidence.table.element()],
       h("h2", null, evidence.kind === "family" ? "Wordings" : evidence.kind === "story" ? "Its words" : "Passages"),
       passages(evidence),

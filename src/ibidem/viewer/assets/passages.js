@@ -10,14 +10,17 @@
     return `${likeness}, ${many(stretch.left[1] - stretch.left[0], "character")}`;
   }
 
-  const place = ([start, end]) => `${number(start)}–${number(end)}`;
+  const place = ([start, end], text) => {
+    const page = ibidem.pageOf(text, start);
+    return `${page ? `p. ${number(page)}: ` : ""}${number(start)}–${number(end)}`;
+  };
 
-  function positions(stretches) {
+  function positions(stretches, texts) {
     const heads = ["passage", "how alike", "left, characters", "right, characters"];
     const row = (stretch) => [
       h("th", { scope: "row" }, String(stretch.number)),
       h("td", null, describe(stretch)),
-      SIDES.map((side) => h("td", null, place(stretch[side]))),
+      SIDES.map((side, at) => h("td", null, place(stretch[side], texts[at]))),
     ];
     const table = h(
       "table",
@@ -45,10 +48,11 @@
     const words = (stretch, at) => {
       const [start, end] = stretch[SIDES[at]];
       const changes = stretch.edits.map((edit) => [edit[2 * at] - start, edit[2 * at + 1] - start]);
-      return ibidem.underlined(ibidem.slice(texts[at], start, end), changes, ways[at] === "removed" ? "del" : "ins");
+      const moves = stretch.moves.map((part) => part[SIDES[at]].map((place_) => place_ - start));
+      return ibidem.underlined(ibidem.slice(texts[at], start, end), changes, ways[at] === "removed" ? "del" : "ins", moves);
     };
     const cell = (stretch, at) =>
-      h("td", null, h("div", { lang: "", dir: "auto" }, words(stretch, at)), h("small", null, place(stretch[SIDES[at]])));
+      h("td", null, h("div", { lang: "", dir: "auto" }, words(stretch, at)), h("small", null, place(stretch[SIDES[at]], texts[at])));
     const row = (stretch) => [
       h("th", { scope: "row" }, String(stretch.number), h("small", null, describe(stretch))),
       SIDES.map((_, at) => cell(stretch, at)),

@@ -8,10 +8,12 @@
   const GAP = 48;
   const SERIF = "Georgia, 'Noto Serif', serif";
   const SANS = "system-ui, 'Noto Sans', sans-serif";
+  const MONO = "ui-monospace, 'Noto Sans Mono', monospace";
   const INK = "#16181c";
   const QUIET = "#55595f";
   const MARK = "#fbe7b5";
   const SAME = "#dbe8f7";
+  const MOVED = "#0b57b0"; // the dashes below words that are at another place in the other text
   const MAX_LINES = 14;
   const CJK = /[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/;
   const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
@@ -24,26 +26,27 @@
   }
 
   // The smallest parts that a line is made of, each with whether its words differ.
-  function tokensOf(text, changes) {
+  function tokensOf(text, changes, moves = []) {
     const tokens = [];
     let at = 0;
+    const isIn = (places) => places.some(([start, end]) => at >= start && at < end);
     for (const character of text.replace(/\s/g, " ")) {
-      const isChanged = changes.some(([start, end]) => at >= start && at < end);
+      const [isChanged, isMoved] = [isIn(changes), isIn(moves)];
       const last = tokens[tokens.length - 1];
       const isOpen = last && !last.text.endsWith(" ") && !CJK.test(last.text) && !CJK.test(character);
-      if (isOpen && last.isChanged === isChanged) last.text += character;
-      else tokens.push({ text: character, isChanged, isGlued: Boolean(isOpen) });
+      if (isOpen && last.isChanged === isChanged && last.isMoved === isMoved) last.text += character;
+      else tokens.push({ text: character, isChanged, isMoved, isGlued: Boolean(isOpen) });
       at += 1;
     }
     return tokens;
   }
 
   // Lines of tokens that fit a width, at most so many; the last one ends with an ellipsis if there is more.
-  function linesOf(text, changes, width, font, most) {
+  function linesOf(text, changes, width, font, most, moves) {
     const lines = [[]];
     let used = 0;
     const most_ = most || MAX_LINES;
-    const tokens = tokensOf(text.slice(0, 4000).trim(), changes);
+    const tokens = tokensOf(text.slice(0, 4000).trimEnd(), changes, moves);
     for (const token of tokens) {
       const size = widthOf(token.text, font);
       const line = lines[lines.length - 1];
@@ -66,10 +69,10 @@
     svg("text", { x: String(x), y: String(y), "font-size": String(size), fill, "font-family": family, ...more }, text);
 
   // A block of text; returns the height it takes.
-  function block(place, text, changes, x, y, width, { size = 22, most, isMarked = true } = {}) {
+  function block(place, text, changes, x, y, width, { size = 22, most, isMarked = true, moves } = {}) {
     const font = `${size}px ${SERIF}`;
     const step = Math.round(size * 1.5);
-    const lines = linesOf(text, changes, width, font, most);
+    const lines = linesOf(text, changes, width, font, most, moves);
     const isTurned = RIGHT_TO_LEFT.test(text.slice(0, 200));
     lines.forEach((line, row) => {
       const top = y + row * step;
@@ -86,6 +89,10 @@
         if (isMarked && token.text !== "…") {
           const box = { x: at.toFixed(1), y: String(top - size), width: room.toFixed(1), height: String(step - 2) };
           place.append(svg("rect", { ...box, fill: token.isChanged ? MARK : SAME }));
+          if (token.isMoved) {
+            const under = { x1: at.toFixed(1), x2: (at + room).toFixed(1), y1: String(top + 6), y2: String(top + 6) };
+            place.append(svg("line", { ...under, stroke: MOVED, "stroke-dasharray": "6 4" }));
+          }
         }
         at += room;
       }
@@ -115,7 +122,7 @@
         place.append(words(x, y + 74, 20, QUIET, SANS, `The words are not available: ${cell.place}`));
         return 80;
       }
-      return 74 + block(place, cell.text, cell.changes, x, y + 74, width);
+      return 74 + block(place, cell.text, cell.changes, x, y + 74, width, { moves: cell.moves });
     });
     const others = evidence.rows.length - 1;
     if (others > 0) {
@@ -130,15 +137,20 @@
   function story(place, evidence, y) {
     const [row] = evidence.rows;
     let below = y;
-    if (row && row.cells[0].text) below += block(place, row.cells[0].text, [], EDGE, y, WIDTH - 2 * EDGE, { size: 24, most: 7 }) + 16;
+    const shown = row && (row.cells[1] || row.cells[0]); // a story's changed wording says most
+    if (shown && shown.text) below += block(place, shown.text, shown.changes, EDGE, y, WIDTH - 2 * EDGE, { size: 24, most: 7, moves: shown.moves }) + 16;
     evidence.places.slice(0, 8).forEach((one) => {
-      const about = [one.group || null, ibidem.named(one), one.time && ibidem.time(one.time)].filter(Boolean).join(" · ");
+      const about = [one.group || null, ibidem.named(one), one.time && ibidem.time(one.time), ibidem.located(one)].filter(Boolean).join(" · ");
       const line = linesOf(about, [], WIDTH - 2 * EDGE - 24, `19px ${SANS}`, 1)[0].map((token) => token.text).join("");
       place.append(svg("circle", { cx: String(EDGE + 6), cy: String(below - 6), r: "5", fill: "#0b57b0" }));
       place.append(words(EDGE + 24, below, 19, INK, SANS, line));
-      below += 30;
+      if (one.sha256) {
+        below += 22;
+        place.append(words(EDGE + 24, below, 14, QUIET, MONO, `SHA-256 ${one.sha256}`));
+      }
+      below += 32;
     });
-    const more = evidence.places.length - 8;
+    const more = evidence.nPlaces - Math.min(8, evidence.places.length);
     if (more > 0) place.append(words(EDGE + 24, below, 18, QUIET, SANS, `and ${number(more)} more`));
     return below + (more > 0 ? 26 : 0);
   }

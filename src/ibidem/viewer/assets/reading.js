@@ -10,8 +10,8 @@
   const NARROW = "screen and (max-width: 52rem)";
 
   class Reading {
-    // `left`, `right`: texts; `stretches`: as the API gives them, `isTurned` if b is on the left; `earlier`: "left", "right" or
-    // null if not known; `shares`: of both texts; `kind`, `title()`, `address(stretch)`, `pair`: see actions.js; `heads`: what
+    // `left`, `right`: texts; `stretches`: as the API gives them, `isTurned` if b is on the left; `base`: "left", "right" or
+    // null: the text that the other is compared with, which is the earlier one or the reference; `shares`: of both texts; `kind`, `title()`, `address(stretch)`, `pair`: see actions.js; `heads`: what
     // is above each column; `chosen(stretch)`: called when one is chosen; `details(stretch)`: more about it;
     // `hasDots`: whether there is a dot plot; `single`: "left" if that is the text to read where there is room for one only.
     constructor(given) {
@@ -20,7 +20,7 @@
       this.stretches = ibidem.alignment.aligned(given.stretches, given.isTurned);
       this.parts = this.stretches.flatMap((stretch) => stretch.parts);
       this.joined = this.parts.filter(ibidem.alignment.isJoined);
-      this.ways = SIDES.map((side) => (given.earlier ? (given.earlier === side ? "removed" : "added") : `only-${side}`));
+      this.ways = SIDES.map((side) => (given.base ? (given.base === side ? "removed" : "added") : `only-${side}`));
       this.current = null;
       this.expected = [null, null];
       this.isNarrow = window.matchMedia(NARROW);
@@ -29,7 +29,7 @@
       this.ribbons = ibidem.ribbons(
         this.columns,
         this.joined,
-        (stretch) => this.choose(stretch),
+        (part) => this.choose(part.stretch, null, part.isMoved ? part : null),
       );
       this.dots = this.parts.length && given.hasDots !== false
         ? ibidem.dotplot(this.texts, this.joined, { choose: (stretch) => this.choose(stretch), go: (...places) => this.go(places) })
@@ -44,7 +44,7 @@
         way: this.ways[at],
         other: this.texts[1 - at],
         otherWay: this.ways[1 - at],
-        choose: (stretch, from) => this.choose(stretch, from),
+        choose: (stretch, from, part) => this.choose(stretch, from, part),
         isInline,
       });
     }
@@ -75,6 +75,8 @@
         { class: "meanings", "aria-label": "Legend" },
         this.parts.some((part) => part.look === "same") && word("mark", "same", "same"),
         isEdited && word("mark", "edited", "edited"),
+        this.parts.some((part) => part.isMoved) &&
+          h("li", { title: "the same words, elsewhere in the other text" }, h("mark", { class: "same moved" }, "moved")),
         isChanged && this.ways.map((way) => h("li", null, ibidem.changedWords(way, way.replace("-", " "), null))),
         word("span", "own", "own words"),
         isGrey && h("li", { title: "in so many documents that it is not counted" }, h("span", { class: "boilerplate" }, "not counted")),
@@ -133,7 +135,7 @@
       this.measure();
       const isShown = (stretch) => this.columns.every((column) => stretch.parts.some((part) => column.places(part)));
       const shown = this.stretches.filter(isShown); // of a long text, some may be left out
-      this.choose(wanted || ibidem.alignment.largest(shown.length ? shown : this.stretches), null, !wanted);
+      this.choose(wanted || ibidem.alignment.largest(shown.length ? shown : this.stretches), null, null, !wanted);
       this.columns.forEach((column, at) => column.element.addEventListener("scroll", () => this.scrolled(at), { passive: true }));
       this.watcher = new ResizeObserver(() => this.again());
       this.watcher.observe(this.panes);
@@ -183,17 +185,18 @@
     // On a phone: the later text, with the words of the earlier one where they differ.
     makeSingle() {
       if (this.inline) return;
-      const at = this.given.earlier === "right" || this.given.single === "left" ? 0 : 1;
+      const at = this.given.base === "right" || this.given.single === "left" ? 0 : 1;
       this.inline = this.column(SIDES[at], at, true);
-      const which = `${ibidem.named(this.texts[at])}, with what ${this.given.earlier ? "changed" : "differs"}`;
+      const which = `${ibidem.named(this.texts[at])}, with what ${this.given.base ? "changed" : "differs"}`;
       this.single.replaceChildren(h("p", { class: "single-head" }, h("bdi", null, which)), this.inline.element);
       this.inline.show(this.current);
     }
 
-    // Where the chosen passage was moved, the columns follow it as long as the reader is near.
+    // Where the chosen passage or part was moved, the columns follow it as long as the reader is near.
     follow() {
-      const moved = (this.items || []).find(({ tie }) => tie.part.stretch === this.current);
-      const isMoved = moved && !this.current.parts.some((part) => this.main.has(part));
+      const { current, part: chosen } = this;
+      const moved = (this.items || []).find(({ tie }) => (chosen ? tie.part === chosen : tie.part.stretch === current));
+      const isMoved = moved && !(chosen ? [chosen] : current.parts).some((part) => this.main.has(part));
       this.near = isMoved ? { tie: moved.tie, across: this.routes(ibidem.alignment.inOrder(this.items, moved)) } : null;
     }
 
@@ -231,23 +234,31 @@
       });
     }
 
-    // Marks a stretch on both sides; the side it was chosen on stays where it is.
-    choose(stretch, from, isSilent) {
+    // Marks a stretch on both sides; the side it was chosen on stays where it is. `part` is what to look at in it: text that was
+    // moved.
+    choose(stretch, from, part, isSilent) {
       if (!stretch) return this.draw();
       this.current = stretch;
+      this.part = part || null;
       this.columns.forEach((column) => column.show(stretch));
       if (this.inline) this.inline.show(stretch);
       this.follow();
       this.show(from);
       const { details, chosen } = this.given;
       const which = this.stretches.length > 1 ? `passage ${number(stretch.number)} of ${number(this.stretches.length)}` : "1 passage";
-      ibidem.put(this.detail, which, `: ${ibidem.passages.describe(stretch)}`, details && details(stretch));
+      const pages = SIDES.map((side, at) => ibidem.pageOf(this.texts[at], stretch[side][0]));
+      const onPages = pages.some(Boolean) && ` · ${pages.map((page) => (page ? `p. ${number(page)}` : "–")).join(" / ")}`;
+      ibidem.put(this.detail, which, `: ${ibidem.passages.describe(stretch)}`, onPages, details && details(stretch));
       if (chosen && !isSilent) chosen(stretch);
     }
 
     // Scrolls to the chosen stretch, except on the side `from`.
     show(from) {
-      const place = (column) => this.current && column.places(this.current.parts.find((part) => column.places(part)));
+      const place = (column) => {
+        if (!this.current) return null;
+        const wanted = [this.part, ...this.current.parts].find((part) => part && column.places(part));
+        return wanted ? column.places(wanted) : null;
+      };
       const scroll = (column, share) => {
         const found = place(column);
         const [box] = found ? found[0].getClientRects() : [];

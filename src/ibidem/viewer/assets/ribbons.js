@@ -60,7 +60,7 @@
         const [from, to] = [l.map((y) => y + tops[0]), r.map((y) => y + tops[1])];
         if (!isSeen(from) && !isSeen(to)) continue;
         const rank = part.stretch === current ? "chosen" : main.has(part) ? "" : "aside";
-        const classes = ["ribbon", part.look, rank];
+        const classes = ["ribbon", part.look, part.isMoved ? "moved" : "", rank];
         const path = svg("path", {
           class: classes.filter(Boolean).join(" "),
           d: shape(from, to),
@@ -74,7 +74,7 @@
 
     element.addEventListener("click", (event) => {
       const path = event.target.closest("[data-part]");
-      if (path) choose(parts[Number(path.dataset.part)].stretch);
+      if (path) choose(parts[Number(path.dataset.part)]);
     });
     return made;
   }

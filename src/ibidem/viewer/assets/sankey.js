@@ -44,17 +44,19 @@
     return `M${x0},${a}C${middle},${a} ${middle},${b} ${x1},${b}`;
   }
 
-  // As much of a name as fits into so many pixels; letters of East Asian scripts are twice as wide.
+  // As much of a name as fits into so many pixels, of a path its end; letters of East Asian scripts are twice as wide.
   function fitting(name, room, size) {
     let used = 0;
     let at = 0;
-    const letters = Array.from(name);
+    const isPath = /^[^\s]+\/[^\s]+$/.test(name);
+    const letters = isPath ? Array.from(name).reverse() : Array.from(name);
     while (at < letters.length) {
       used += /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uff00-\uff60]/u.test(letters[at]) ? 13.5 : /[A-Z+@%mw]/.test(letters[at]) ? 9.4 : 7;
       if (used * size > (room - 6) * 13) break;
       at += 1;
     }
-    return at === letters.length ? name : `${letters.slice(0, at).join("").trimEnd()}…`;
+    if (at === letters.length) return name;
+    return isPath ? `…${letters.slice(0, at).reverse().join("")}` : `${letters.slice(0, at).join("").trimEnd()}…`;
   }
 
   // A click on a shape opens an address. Links inside of a picture would confuse screen readers, which get a description of it.
@@ -116,7 +118,7 @@
     const joint = picture.is_directed ? "→" : "in";
     const drawn = bands.map(({ link, thick, y0, y1 }) => {
       const [from, to] = [a[link.from], b[link.to]];
-      const says = `${from.name} ${joint} ${to.name}\n${many(link.n_chars, "character")}${picture.is_directed ? ` in ${many(link.n_stories, "text")}` : ""}`;
+      const says = `${from.name} ${joint} ${to.name}\n${many(link.n_chars, "character")}${picture.is_directed ? ` in ${many(link.n_stories, picture.is_from_reference ? "pair" : "text")}` : ""}`;
       const path = svg(
         "path",
         { d: band(from, to, y0, y1, thick, x0, x1), class: `band ${nameOf(from)}`, "stroke-width": String(thick), fill: "none" },
@@ -163,6 +165,10 @@
 
   function captionOf(picture) {
     const noun = NOUNS[picture.of];
+    if (picture.is_from_reference) {
+      const left = picture.n_left_out > 0 ? ` ${many(picture.n_left_out, `more ${noun}`)} ${ibidem.are(picture.n_left_out)} not drawn.` : "";
+      return `From the reference (left) to the ${noun}s that share text with it (right). Width: number of characters.${left}`;
+    }
     if (picture.is_directed) {
       return `From the ${noun} where a text first appeared (left) to those where it appeared later (right). Width: number of characters. Text that stays within one ${noun} is left out.`;
     }

@@ -75,9 +75,10 @@
     const { left = [], right = [] } = (front && front.picture) || {};
     const named = [...left, ...right].filter(({ family }) => isMissing(family)).map(({ name }) => name);
     const known = new Map();
-    [...named, ...(summary.facets.groups || []).map(({ group }) => group)].forEach((name) => known.has(name) || known.set(name, known.size));
+    const groups = (summary.facets.groups || []).map(({ group }) => group);
+    [...named, ...groups].forEach((name) => name === "no group" || known.has(name) || known.set(name, known.size));
     return (name) => {
-      if (isMissing(name)) return "outlet";
+      if (isMissing(name) || name === "no group") return "outlet"; // documents without a group are no outlet
       if (!known.has(name)) known.set(name, known.size);
       return `outlet outlet${known.get(name) % N_HUES}`;
     };
@@ -91,7 +92,7 @@
 
   const outletName = (step, colour, most) => {
     const name = step.group || ibidem.named(step);
-    return h("bdi", { class: colour(step.group || step.id), title: ibidem.named(step) }, shortened(name, most));
+    return h("bdi", { class: colour(step.group || ibidem.named(step)), title: ibidem.named(step) }, shortened(name, most));
   };
 
   Object.assign(ibidem, { duration, sinceFirst, period, coloursOf, outletName, shortened });

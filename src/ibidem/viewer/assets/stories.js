@@ -14,9 +14,13 @@
   function trail(card, colour) {
     const isGrouped = card.steps.some((step) => step.group);
     const shown = card.steps.slice(0, isGrouped ? MOST_NAMES : 3);
-    const nMore = card.n_outlets - shown.length;
+    const nMore = card.n_steps - shown.length;
     const joint = (step, before) => (isLater(step, before) ? [" ", h("span", { class: "to" }, "→"), ibidem.hidden("then"), " "] : " · ");
-    const parts = shown.map((step, at) => [at > 0 && joint(step, shown[at - 1]), ibidem.outletName(step, colour, isGrouped ? 30 : 44)]);
+    const nameOf = (step) => [
+      isGrouped && !step.group ? h("span", { class: "quiet-text", title: ibidem.named(step) }, "no group") : ibidem.outletName(step, colour, isGrouped ? 30 : 44),
+      step.is_reference && h("span", { class: "tag" }, "reference"),
+    ];
+    const parts = shown.map((step, at) => [at > 0 && joint(step, shown[at - 1]), nameOf(step)]);
     const more = nMore > 0 && [card.is_ordered ? " → " : " · ", h("span", { class: "quiet-text" }, `${number(nMore)} more`)];
     return h("p", { class: "trail" }, parts, more);
   }
@@ -36,12 +40,12 @@
       const [from, to] = [x(0), x(at(step.seconds))];
       const bow = (row % 2 ? 1 : -1) * Math.min(20, 6 + (to - from) / 8);
       const d = `M${from},${STRIP.line}Q${(from + to) / 2},${STRIP.line + bow * 1.6} ${to},${STRIP.line}`;
-      return svg("path", { d, class: `arc ${colour(step.group || step.id)}`, "stroke-width": String(thick(step)), fill: "none" });
+      return svg("path", { d, class: `arc ${colour(step.group || ibidem.named(step))}`, "stroke-width": String(thick(step)), fill: "none" });
     });
     const dots = [...timed].reverse().map((step) =>
       svg(
         "circle",
-        { cx: String(x(at(step.seconds))), cy: String(STRIP.line), r: step === base ? "6.5" : "5", class: `dot ${colour(step.group || step.id)}` },
+        { cx: String(x(at(step.seconds))), cy: String(STRIP.line), r: step === base ? "6.5" : "5", class: `dot ${colour(step.group || ibidem.named(step))}` },
         svg("title", null, `${step.group || ibidem.named(step)}\n${ibidem.time(step.time)}`),
       ),
     );
@@ -52,7 +56,7 @@
     return svg(
       "svg",
       { class: "strip", viewBox: `0 0 ${STRIP.width} ${STRIP.height}`, role: "img", "aria-label": `Time since the first place: ${says}` },
-      ticks(0.12).map((tick) => [
+      ticks(0.16).map((tick) => [
         svg("line", { x1: String(x(tick.at)), x2: String(x(tick.at)), y1: "2", y2: "46", class: "tick" }),
         svg("text", { x: String(x(tick.at)), y: "58", "text-anchor": tick.at < 0.02 ? "start" : tick.at > 0.95 ? "end" : "middle" }, tick.label),
       ]),
@@ -62,18 +66,26 @@
   }
 
   const TAGS = { same: null, removed: "del", added: "ins" };
+  const MOVED = { moved_away: "moved from here", moved_here: "moved here" };
   function words(card) {
     const text = card.words.map((piece) => piece.text).join("");
     if (!text.trim()) return h("p", { class: "nothing" }, "The text is not available.");
     return h(
       "p",
       { class: "words", lang: "", dir: "auto" },
-      card.words.map((piece) => (TAGS[piece.is] ? h(TAGS[piece.is], null, piece.text) : piece.text)),
+      card.words.map((piece) => {
+        if (MOVED[piece.is]) return h("span", { class: "moved" }, h("span", { class: "moved-mark" }, MOVED[piece.is]), piece.text);
+        return TAGS[piece.is] ? h(TAGS[piece.is], null, piece.text) : piece.text;
+      }),
     );
   }
 
   function changed(card, isCluster) {
-    if (card.n_changed) return many(card.n_changed, "word changed", "words changed");
+    const differences = [
+      card.n_changed && many(card.n_changed, "word changed", "words changed"),
+      card.n_moved && many(card.n_moved, "part moved", "parts moved"),
+    ].filter(Boolean);
+    if (differences.length) return differences.join(", ");
     if (!card.is_edited) return isCluster ? "identical" : "word for word";
     return card.is_compared ? "same words, cut differently at the start or end" : "with changes";
   }

@@ -89,7 +89,8 @@
   }
 
   // Returns the parts of a text that are marked, in reading order, without overlap. `spans` are { id, start, end, weight,
-  // changes }; where they overlap, the heaviest is shown, and `all` lists every one. `changes` are [start, end, details].
+  // changes }; where they overlap, one that has no change there is shown, of several the heaviest, and `all` lists every one.
+  // `changes` are [start, end, details].
   function piecesOf(spans, boilerplate) {
     const events = [];
     const changes = [];
@@ -124,25 +125,35 @@
         changed.set(span, { end, details });
       }
       if (!open.length && !nBoilerplate) continue;
-      const span = open.reduce((best, one) => (best && best.weight > one.weight ? best : one), null);
-      const edit = span && changed.get(span);
+      const changeOf = (one) => {
+        const known = changed.get(one);
+        return known && known.end > start ? known : null;
+      };
+      const isBetter = (one, best) => {
+        const [its, mine] = [Boolean(changeOf(one)), Boolean(changeOf(best))];
+        return its === mine ? one.weight >= best.weight : mine;
+      };
+      const span = open.reduce((best, one) => (!best || isBetter(one, best) ? one : best), null);
+      const edit = span && changeOf(span);
       found.push({
         start,
         end: sorted[at + 1],
         span,
         all: open.slice(),
-        change: edit && edit.end > start ? edit.details : null,
+        change: edit ? edit.details : null,
         isBoilerplate: nBoilerplate > 0,
       });
     }
     return found;
   }
 
-  // Returns the nodes of a text with some words underlined; `changes` are offsets in that text.
-  function underlined(text, changes, tag) {
+  // Returns the nodes of a text with some words underlined, and others marked as moved; `changes` and `moves` are offsets in
+  // that text.
+  function underlined(text, changes, tag, moves) {
     const whole = { n_chars: 0, segments: [{ start: 0, text }] };
-    const marks = (changes || []).map(([start, end]) => ({ start, end })).filter(({ start, end }) => start < end);
-    return marked(whole, marks, (mark, words) => [h(tag || "u", null, words)]);
+    const marks = [changes, moves].flatMap((places, at) => (places || []).map(([start, end]) => ({ start, end, isMoved: at === 1 })));
+    const shown = marks.filter(({ start, end }) => start < end).sort((one, other) => one.start - other.start);
+    return marked(whole, shown, (mark, words) => [mark.isMoved ? h("span", { class: "moved" }, words) : h(tag || "u", null, words)]);
   }
 
   Object.assign(ibidem, { nCharsOf, slice, marked, piecesOf, underlined });

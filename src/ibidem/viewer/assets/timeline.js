@@ -88,6 +88,9 @@
     return best ? (side) => nameAt(best.depth)(side.id.split("/").slice(0, -1)) : null;
   }
 
+  // The node or lane of all documents without a group.
+  const isWithoutGroup = ({ key }) => key === "g";
+
   // The lanes that share most, in the order of their first document; the rest are merged into one.
   function lanesOf(pairs, by) {
     const lanes = new Map();
@@ -193,5 +196,5 @@
     };
   }
 
-  Object.assign(ibidem, { timeline, lanesBy, foldersOf, axesOf, inOrder: order });
+  Object.assign(ibidem, { timeline, lanesBy, foldersOf, axesOf, isWithoutGroup, inOrder: order });
 })(window.ibidem);

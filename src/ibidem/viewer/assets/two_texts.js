@@ -17,7 +17,7 @@
       right,
       stretches: data.stretches,
       isTurned: false,
-      earlier: null,
+      base: null,
       shares,
       title: () => title.textContent,
       address: addressOf,
@@ -25,7 +25,7 @@
       chosen: (stretch) => history.replaceState(null, "", addressOf(stretch)),
     });
     const { stretches } = reading;
-    put(title, ibidem.headline({ left, right, earlier: null, days: null, shares, stretches, similarity: null }));
+    put(title, ibidem.headline({ left, right, earlier: null, base: null, days: null, shares, stretches, similarity: null }));
     const paper = ibidem.passages.printed(reading);
     put(
       main,
@@ -38,7 +38,7 @@
         ibidem.button("Print", () => window.print()),
       ),
       stretches.length > 0 &&
-        h("details", { class: "as-table" }, h("summary", null, "Positions"), ibidem.passages.positions(stretches)),
+        h("details", { class: "as-table" }, h("summary", null, "Positions"), ibidem.passages.positions(stretches, [left, right])),
       paper.element,
     );
     document.body.append(main, h("footer", { class: "foot" }, `Made by ibidem ${data.version}. Similarity is not proof of copying.`));

@@ -77,7 +77,32 @@
     return value < 1e6 ? `${decimal(value / 1e3)} kB` : `${decimal(value / 1e6)} MB`;
   }
 
-  const named = (one) => one.title || one.id;
+  // The name of a document: its title, or its id without the folder that all ids of the collection begin with.
+  function named(one) {
+    const folder = (ibidem.state && ibidem.state.summary && ibidem.state.summary.shared_folder) || "";
+    return one.title || (folder && one.id.startsWith(folder) ? one.id.slice(folder.length) : one.id);
+  }
+
+  // The page of a character in a text with pages, counted from 1; null if it has none.
+  function pageOf({ pages }, place) {
+    let [low, high] = [0, (pages || []).length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (pages[middle] <= place) low = middle + 1;
+      else high = middle;
+    }
+    return low || null;
+  }
+
+  // A place in characters, and on which pages it is if the text has pages.
+  function placed([start, end], text) {
+    const [first, last] = [pageOf(text, start), pageOf(text, Math.max(start, end - 1))];
+    const page = first === null ? "" : first === last ? `p. ${number(first)}, ` : `pp. ${number(first)}–${number(last)}, `;
+    return `${page}characters ${number(start)}–${number(end)}`;
+  }
+
+  // The same for a place that knows its first page only.
+  const located = ({ start, end, page }) => `${page ? `p. ${number(page)}, ` : ""}characters ${number(start)}–${number(end)}`;
 
   // A name whose writing direction does not affect its surroundings; the full name is in its title.
   function name(one, attributes) {
@@ -124,6 +149,9 @@
     fullMessage,
     bytes,
     named,
+    pageOf,
+    placed,
+    located,
     name,
     origin,
     bar,

@@ -9,7 +9,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -21,7 +21,7 @@ from ibidem.viewer.exports.csv_text import csv_chunks
 from ibidem.viewer.exports.flat_tables import COLUMNS, FlatTables
 from ibidem.viewer.exports.graph_files import write_gexf, write_graphml
 from ibidem.viewer.exports.html_table import write_html_table
-from ibidem.viewer.exports.networks import network_of
+from ibidem.viewer.exports.networks import NETWORKS, Network, network_of
 from ibidem.viewer.exports.pan_files import write_pan
 from ibidem.viewer.exports.sarif_log import write_sarif
 from ibidem.viewer.exports.tei_standoff import write_tei
@@ -40,7 +40,7 @@ class ExportOptions:
     """What some formats need to know: which table, which network, and what addresses of documents begin with."""
 
     table: str | None = None
-    network: str = "documents"
+    network: str | None = None
     base: str = ""
 
 
@@ -52,6 +52,7 @@ class _Format:
     to_file: Callable[[FlatTables, TextIO, ExportOptions], None] | None = None
     to_path: Callable[[FlatTables, Path], list[str]] | None = None
     is_folder: bool = False
+    option: str | None = None  # the only one of `ExportOptions` that it knows
 
 
 _HEAD_BYTES = 4096
@@ -63,16 +64,24 @@ def _csv(tables: FlatTables, file: TextIO, options: ExportOptions) -> None:
     file.writelines(csv_chunks(tables.rows(table), COLUMNS[table]))
 
 
+def _network_in(write: Callable[[Network, TextIO], None]) -> Callable[[FlatTables, TextIO, ExportOptions], None]:
+    return lambda tables, file, options: write(network_of(tables, options.network or NETWORKS[0]), file)
+
+
 EXPORT_FORMATS = {
     "xlsx": _Format(".xlsx", to_path=write_xlsx),
-    "csv": _Format(".csv", _csv),
-    "gexf": _Format(".gexf", lambda tables, file, options: write_gexf(network_of(tables, options.network), file)),
-    "graphml": _Format(".graphml", lambda tables, file, options: write_graphml(network_of(tables, options.network), file)),
+    "csv": _Format(".csv", _csv, option="table"),
+    "gexf": _Format(".gexf", _network_in(write_gexf), option="network"),
+    "graphml": _Format(".graphml", _network_in(write_graphml), option="network"),
     "pan": _Format("-pan", to_path=write_pan, is_folder=True),
-    "tei": _Format(".tei.xml", lambda tables, file, options: write_tei(tables, file, options.base)),
-    "annotations": _Format(".annotations.jsonld", lambda tables, file, options: write_annotations(tables, file, options.base)),
-    "sarif": _Format(".sarif", lambda tables, file, options: write_sarif(tables, file, options.base)),
-    "html-table": _Format(".html", lambda tables, file, options: write_html_table(tables, file, table_of(tables, options))),
+    "tei": _Format(".tei.xml", lambda tables, file, options: write_tei(tables, file, options.base), option="base"),
+    "annotations": _Format(
+        ".annotations.jsonld", lambda tables, file, options: write_annotations(tables, file, options.base), option="base"
+    ),
+    "sarif": _Format(".sarif", lambda tables, file, options: write_sarif(tables, file, options.base), option="base"),
+    "html-table": _Format(
+        ".html", lambda tables, file, options: write_html_table(tables, file, table_of(tables, options)), option="table"
+    ),
 }
 
 
@@ -98,9 +107,13 @@ def default_path(folder: Path, name: str, options: ExportOptions) -> Path:
     return place.with_name(stem + format_named(name).suffix)
 
 
-def check_export(path: Path, name: str, overwrite: bool) -> None:
-    """Raise unless an export can be written there."""
+def check_export(path: Path, name: str, overwrite: bool, options: ExportOptions) -> None:
+    """Raise unless an export can be written there, with these options."""
     found = format_named(name)
+    for option in fields(options):
+        if getattr(options, option.name) and option.name != found.option:
+            known = ", ".join(each for each, form in EXPORT_FORMATS.items() if form.option == option.name)
+            raise UsageError(f"{named(option.name)} has no effect on {name}", f"It applies to {known}.")
     if path == STANDARD_OUTPUT:
         if found.to_file is None:
             raise UsageError(f"{name} cannot be written to standard output", "Give a file name with -o.")
@@ -152,7 +165,7 @@ def write_export(store: ViewStore, path: Path, name: str, options: ExportOptions
 
 def export_result(result: Any, path: Path, name: str, options: ExportOptions, overwrite: bool) -> Path:
     """Write a result in memory in a format; return its path."""
-    check_export(path, name, overwrite)
+    check_export(path, name, overwrite, options)
     with passing_views(material_of_result(result)) as store:
         write_export(store, path, name, options)
     return path

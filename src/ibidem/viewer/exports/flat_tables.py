@@ -40,13 +40,14 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "verdict", "note",
     ),
     "passages": (
-        "pair", "number", "family", "a_id", "a_time", "a_group", "a_title", "a_start", "a_end", "a_text", "b_id", "b_time",
-        "b_group", "b_title", "b_start", "b_end", "b_text", "n_sentences", "similarity", "kind", "direction",
+        "pair", "number", "family", "a_id", "a_time", "a_group", "a_title", "a_start", "a_end", "a_page", "a_text", "b_id",
+        "b_time", "b_group", "b_title", "b_start", "b_end", "b_page", "b_text", "n_sentences", "similarity", "kind",
+        "direction",
     ),
     "families": (
         "family", "n_documents", "n_places", "n_groups", "n_chars", "first_time", "last_time", "is_repeat", "text",
     ),
-    "places": ("family", "id", "time", "group", "title", "start", "end", "text"),
+    "places": ("family", "id", "time", "group", "title", "start", "end", "page", "text"),
     "documents": (
         "id", "time", "group", "title", "is_reference", "n_chars", "n_sentences", "reused_share", "first_share", "cluster",
         "n_pairs",
@@ -89,6 +90,10 @@ class FlatTables:
         """Return a stretch of a document; None if its text is not available."""
         return self.text(document)[start:end].strip("\0") or None
 
+    def page(self, document: int, place: int) -> int | None:
+        """Return the page of a character; None if the document has no pages."""
+        return self.store.texts.page(document, place) if self.summary["has_pages"] else None
+
     def need_passages(self, form: str) -> None:
         """Raise unless the run located passages."""
         if not self.has_passages:
@@ -107,6 +112,7 @@ class FlatTables:
             found = {"pair": row["pair_number"], **passage_of(row), **{name: row[name] for name in names}}
             for side in "ab":
                 found[f"{side}_time"] = time_of(row[f"{side}_time"])
+                found[f"{side}_page"] = self.page(row[f"{side}_document"], found[f"{side}_start"])
                 found[f"{side}_text"] = self.cut(row[f"{side}_document"], found[f"{side}_start"], found[f"{side}_end"])
             yield found
 
@@ -119,12 +125,12 @@ class FlatTables:
         for row in self.store.stream(_PLACES):
             names = ("family", "id", "title", "start", "end", "document")
             text = self.cut(row["document"], row["start"], row["end"])
-            place = {name: row[name] for name in names}
+            place = {name: row[name] for name in names} | {"page": self.page(row["document"], row["start"])}
             yield place | {"group": row["group_name"], "time": time_of(row["time"]), "text": text}
 
     def _documents(self) -> Iterator[dict[str, Any]]:
         for row in self.store.stream(f"{DOCUMENTS} ORDER BY d.number"):
-            yield document_of(row)
+            yield document_of(row) | {"first_share": row["first_share"]}  # as in the table of the run
 
 
 def later_side(passage: dict[str, Any], is_against: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from ibidem.version import __version__
-from ibidem.viewer.exports.networks import Columns, Network
+from ibidem.viewer.exports.networks import Columns, Edge, Network
 from ibidem.viewer.exports.xml_writer import XmlWriter
 
 _MIDNIGHT = "T00:00:00Z"
@@ -36,7 +36,8 @@ def write_gexf(network: Network, file: TextIO) -> None:
             with xml.element("edges"):
                 for number, edge in enumerate(network.edges()):
                     ends = {"id": number, "source": edge.source, "target": edge.target, "weight": edge.weight}
-                    with xml.element("edge", {**ends, "start": _day(edge.start)}):
+                    both_ways = {"type": "mutual"} if edge.is_mutual and edge.source != edge.target else {}
+                    with xml.element("edge", {**ends, **both_ways, "start": _day(edge.start)}):
                         _attvalues(xml, edge.values)
 
 
@@ -55,8 +56,15 @@ def write_graphml(network: Network, file: TextIO) -> None:
                 with xml.element("node", {"id": node.id}):
                     _data(xml, "n", (node.label, node.start, node.end, *node.values))
             for number, edge in enumerate(network.edges()):
-                with xml.element("edge", {"id": f"e{number}", "source": edge.source, "target": edge.target}):
-                    _data(xml, "e", (edge.weight, edge.start, *edge.values))
+                _graphml_edge(xml, f"e{number}", edge)
+                # Programs refuse, or ignore, single edges without a direction in a directed graph.
+                if edge.is_mutual and edge.source != edge.target:
+                    _graphml_edge(xml, f"e{number}b", edge._replace(source=edge.target, target=edge.source))
+
+
+def _graphml_edge(xml: XmlWriter, name: str, edge: Edge) -> None:
+    with xml.element("edge", {"id": name, "source": edge.source, "target": edge.target}):
+        _data(xml, "e", (edge.weight, edge.start, *edge.values))
 
 
 def _type_of(network: Network) -> str:

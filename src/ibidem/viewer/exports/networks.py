@@ -1,7 +1,8 @@
 """Results as networks: of documents, of groups, or of passages and the documents that contain them.
 
-A network is directed if times say who was earlier: edges lead from the earlier document to the later one. Nodes appear when
-their document does, edges when the second of their documents does, so that a timeline shows how text spread.
+A network is directed if times say who was earlier: edges lead from the earlier document to the later one. Where this is not
+known of a pair, its edge goes both ways. Nodes appear when their document does, edges when the second of their documents does,
+so that a timeline shows how text spread.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Edge(NamedTuple):
     weight: float
     start: str | None
     values: Sequence[Any]
+    is_mutual: bool = False  # in a directed network, it goes both ways
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def _documents(tables: FlatTables) -> Network:
             if pair["direction"] == "b_to_a":
                 ends.reverse()
             later = max(pair["a_time"], pair["b_time"]) if pair["a_time"] and pair["b_time"] else None
-            yield Edge(ends[0], ends[1], pair["shared"], later, [pair[name] for name in names])
+            is_mutual = is_directed and pair["direction"] == "unknown"
+            yield Edge(ends[0], ends[1], pair["shared"], later, [pair[name] for name in names], is_mutual)
 
     columns: Columns = (
         ("n_passages", "long"), ("shared", "long"), ("longest", "long"), ("similarity", "double"), ("coverage_a", "double"),
@@ -102,16 +105,18 @@ def _groups(tables: FlatTables) -> Network:
     if not tables.summary["has_groups"]:
         raise UsageError("the documents have no groups", f"Run it again with {given('group_field', 'NAME')}.")
     is_directed = _is_directed(tables)
-    # Without directions, a pair of groups is one edge whichever document is a.
-    if is_directed:
-        ends = [f"CASE p.direction WHEN 2 THEN p.{b}_group ELSE p.{a}_group END" for a, b in ("ab", "ba")]
-    else:
-        ends = ["min(p.a_group, p.b_group)", "max(p.a_group, p.b_group)"]
+    # Without directions, a pair of groups is one edge whichever document is a; in a network with directions, pairs of unknown
+    # order are an edge of their own.
+    first, second = (f"{choice}(p.a_group, p.b_group)" for choice in ("min", "max"))
+    cases = "CASE p.direction WHEN 1 THEN p.{}_group WHEN 2 THEN p.{}_group ELSE {} END"
+    ends = (cases.format("a", "b", first), cases.format("b", "a", second)) if is_directed else (first, second)
     lines = f"""
-      SELECT {ends[0]} AS source, {ends[1]} AS target, COUNT(*) AS n_pairs, SUM(p.shared) AS shared,
+      SELECT {ends[0]} AS source, {ends[1]} AS target, p.direction = 0 AS is_unknown,
+        COUNT(*) AS n_pairs, SUM(p.shared) AS shared,
         MIN(max(a.time, b.time)) AS first_time, MAX(max(a.time, b.time)) AS last_time
       FROM pairs p JOIN documents a ON a.number = p.a JOIN documents b ON b.number = p.b
-      WHERE p.a_group IS NOT NULL AND p.b_group IS NOT NULL GROUP BY source, target ORDER BY source, target"""
+      WHERE p.a_group IS NOT NULL AND p.b_group IS NOT NULL GROUP BY source, target, is_unknown
+      ORDER BY source, target, is_unknown"""
     points = """
       SELECT g.number, g.name, COUNT(*) AS n_documents, SUM(d.n_pairs > 0) AS n_sharing, MIN(d.time) AS first_time,
         MAX(d.time) AS last_time
@@ -126,7 +131,8 @@ def _groups(tables: FlatTables) -> Network:
         for row in tables.store.stream(lines):
             first, last = time_of(row["first_time"]), time_of(row["last_time"])
             values = [row["n_pairs"], row["shared"], first, last]
-            yield Edge(f"g{row['source']}", f"g{row['target']}", row["n_pairs"], first, values)
+            is_mutual = bool(is_directed and row["is_unknown"])
+            yield Edge(f"g{row['source']}", f"g{row['target']}", row["n_pairs"], first, values, is_mutual)
 
     spread: Columns = (("first_time", "string"), ("last_time", "string"))
     about = "Groups whose documents share text; the weight of an edge is the number of pairs"

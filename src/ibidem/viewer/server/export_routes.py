@@ -28,8 +28,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "verdict", "note",
     ),
     "passages": (
-        "pair", "number", "a_id", "a_start", "a_end", "b_id", "b_start", "b_end", "n_sentences", "similarity", "kind",
-        "direction", "family",
+        "pair", "number", "a_id", "a_start", "a_end", "a_page", "b_id", "b_start", "b_end", "b_page", "n_sentences",
+        "similarity", "kind", "direction", "family",
     ),
     "documents": tuple(shapes.Document.model_fields),
     "families": tuple(shapes.Family.model_fields),

@@ -6,7 +6,22 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ibidem.viewer.server.shapes import Direction, Edits, Kind, Page, Sentences, Shade, Shape, Share, Spans, Text, Time
+from ibidem.viewer.server.shapes import (
+    Direction,
+    EditKinds,
+    Edits,
+    Kind,
+    Moves,
+    Page,
+    PageNumber,
+    Sentences,
+    Shade,
+    Shape,
+    Share,
+    Spans,
+    Text,
+    Time,
+)
 
 
 class CheckBody(Shape):
@@ -45,9 +60,11 @@ class CheckPassage(Shape):
     number: int
     a_start: int
     a_end: int
+    a_page: PageNumber
     source: int
     b_start: int
     b_end: int
+    b_page: PageNumber
     n_sentences: int
     similarity: Share
     kind: Kind
@@ -56,6 +73,8 @@ class CheckPassage(Shape):
     a_changes: Spans
     b_changes: Spans
     edits: Edits
+    edit_kinds: EditKinds
+    moves: Moves
     sentences: Sentences
     is_compared: bool
 

@@ -17,9 +17,21 @@ Edits = Annotated[
     list[tuple[int, int, int, int]],
     Field(description="Words that differ: [start, end) in the first text and in the second; one of them may be empty."),
 ]
+EditKinds = Annotated[
+    list[list[Literal["number", "date", "name", "negation", "unit", "spelling", "order", "added", "removed", "reworded"]]],
+    Field(description="What kinds of changes each edit consists of."),
+]
+Digest = Annotated[str | None, Field(description="SHA-256 of the whole text in UTF-8, if it is available.")]
+PageNumber = Annotated[int | None, Field(description="The page on which it begins, counted from 1, if the document has pages.")]
+Moves = Annotated[
+    list[tuple[int, int, int, int]],
+    Field(description="Words that are at another place in the other text: their places in both. They are not edits."),
+]
 Sentences = Annotated[
     list[tuple[int, int, int, int, int]],
-    Field(description="Sentences of both texts, and 0 if same, 1 if edited, 2 if rewritten; none if nothing differs."),
+    Field(
+        description="Sentences of both texts, and 0 if same, 1 if edited, 2 if rewritten, 3 if moved; none if nothing differs."
+    ),
 ]
 
 
@@ -106,6 +118,8 @@ class Stretch(Shape):
     kind: Kind
     family: int | None
     edits: Edits
+    edit_kinds: EditKinds
+    moves: Moves
     sentences: Sentences
     is_compared: Annotated[bool, Field(description="Whether the words that differ are known.")]
 
@@ -129,7 +143,8 @@ class Text(Shape):
     segments: list[Segment]
     is_complete: bool
     boilerplate: Spans
-    sha256: Annotated[str | None, Field(description="Of the whole text in UTF-8, if it is available.")]
+    pages: Annotated[list[int], Field(description="Where its pages begin, if it has pages.")]
+    sha256: Digest
 
 
 class Document(Shape):
@@ -181,14 +196,19 @@ class Member(Shape):
     title: str | None
     start: int
     end: int
+    page: PageNumber
+    sha256: Digest
 
 
 class Variant(Shape):
-    """One wording of a family. `changes` are positions in its text; `edits` pair places in the first wording with those."""
+    """One wording of a family. `changes` are positions in its text; `edits` and `moves` pair places in the first wording with
+    those.
+    """
 
     text: str
     changes: Spans
     edits: Edits
+    moves: Moves
     is_compared: Annotated[bool, Field(description="Whether the words that differ are known.")]
     parent: Annotated[int | None, Field(description="Which of the earlier wordings, counted from 0, differs least.")]
     n_differences: Annotated[int | None, Field(description="By how many edits it differs from its parent.")]
@@ -230,7 +250,9 @@ class Summary(BaseModel):
     has_times: bool
     has_groups: bool
     has_texts: bool
+    has_pages: bool
     is_against: bool
+    shared_folder: Annotated[str, Field(description="The folder that all ids begin with: names on pages leave it out.")]
     facets: dict[str, list[dict[str, Any]]]
     left_out: list[dict[str, Any]]
     mirrors: dict[str, Any] | None

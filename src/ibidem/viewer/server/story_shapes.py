@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ibidem.viewer.server.shapes import Family, Page, Shape, Time
+from ibidem.viewer.server.shapes import Digest, Family, Page, PageNumber, Shape, Time
 
 
 class Piece(Shape):
@@ -17,12 +17,15 @@ class Piece(Shape):
 
 
 class StoryCounts(Shape):
-    """How many texts there are of each kind; `ordered` ones are known to have begun somewhere."""
+    """How many texts there are of each kind; `ordered` ones are known to have begun somewhere, `crossing` ones are in several
+    outlets.
+    """
 
     stories: int
     inside: int
     boilerplate: int
     ordered: int
+    crossing: int
     edited: int
     unchanged: int
 
@@ -74,6 +77,9 @@ class Picture(Shape):
 
     of: Literal["groups", "folders", "documents"]
     is_directed: bool
+    is_from_reference: Annotated[
+        bool, Field(description="From the reference to the documents compared with it, whatever the times.")
+    ]
     left: list[End]
     right: list[End]
     n_other_left: int
@@ -88,6 +94,8 @@ class Front(Shape):
     headline: list[Piece]
     counts: StoryCounts
     n_outlets: int
+    n_without_group: Annotated[int, Field(description="Documents without a group, where others have one: they are no outlets.")]
+    n_references: int
     has_groups: bool
     period: list[Time] | None
     leaders: list[Leader]
@@ -97,7 +105,9 @@ class Front(Shape):
 
 
 class Step(Shape):
-    """The first place of a story in one outlet; `seconds` is the time since the first place of all."""
+    """The first place of a story in one outlet, or in a document without a group; `seconds` is the time since the first place
+    of all.
+    """
 
     document: int
     id: str
@@ -108,19 +118,25 @@ class Step(Shape):
     n_chars: int
     n_places: int
     pair: int | None
+    start: int
+    end: int
+    page: PageNumber
+    sha256: Digest
+    is_reference: bool
 
 
 class Words(Shape):
     """A piece of the first wording with the changes of the most edited one."""
 
-    is_: Annotated[Literal["same", "removed", "added"], Field(alias="is")]
+    is_: Annotated[Literal["same", "removed", "added", "moved_away", "moved_here"], Field(alias="is")]
     text: str
 
 
 class Story(Shape):
     """One text in all its places; `story` is its longest family, and `is_ordered` whether one outlet was first.
 
-    `n_changed` words differ between the first and the most edited wording, as far as they were compared.
+    `n_changed` words differ between the first and the most edited wording, as far as they were compared, and `n_moved` parts
+    are at another place. `n_steps` counts documents without a group as one, `n_outlets` does not count them.
     """
 
     story: Family
@@ -128,11 +144,13 @@ class Story(Shape):
     is_edited: bool
     title: str
     steps: list[Step]
+    n_steps: int
     n_outlets: int
     is_ordered: bool
     last_seconds: int | None
     words: list[Words]
     n_changed: int
+    n_moved: int
     is_compared: bool
 
 

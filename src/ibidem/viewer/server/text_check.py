@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ibidem.columns.page_marks import page_starts
 from ibidem.index.answers import QueryResult, Verdict
 from ibidem.index.index import Index
 from ibidem.model import Document
@@ -70,10 +71,11 @@ def check_text(
             "segments": [{"start": 0, "text": text}],
             "is_complete": True,
             "boilerplate": [],
+            "pages": page_starts(text),
             "sha256": text_digest(text),
         },
         "passages": [
-            {"number": number, "source": number_of[passage["b_id"]], **_without_ids(passage)}
+            {"number": number, "source": number_of[passage["b_id"]], "a_page": None, "b_page": None, **_without_ids(passage)}
             for number, passage in enumerate(_with_words(listed), 1)
         ],
         "n_passages": len(passages),
@@ -160,7 +162,7 @@ def _with_words(passages: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         n_shown += len(other or "")
         n_compared += len(mine) + len(other or "") if passage["kind"] != "exact" else 0
         is_exact = mine == other or passage["kind"] == "exact"
-        words: dict[str, Any] = {"edits": [], "sentences": [], "is_compared": is_exact}
+        words: dict[str, Any] = {"edits": [], "edit_kinds": [], "moves": [], "sentences": [], "is_compared": is_exact}
         if other is not None and not is_exact and n_compared <= _MOST_COMPARED_CHARS:
             words = compared_words(mine, other, passage["a_start"], 0)
         changes = [[edit[at : at + 2] for edit in words["edits"] if edit[at] < edit[at + 1]] for at in (0, 2)]

@@ -10,14 +10,14 @@ import pyarrow as pa
 from ibidem.columns.parted_tables import cut_texts, in_order, table_of
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
-from ibidem.results.storage import TEXT_FIELDS
+from ibidem.model import TEXT_FIELDS
 
 # `place` is twice the number of the passage, and one more for side b.
 _SPANS = pa.schema([*((name, pa.int64()) for name in ("place", "document", "start", "end")), ASKER])
 _TEXTS = pa.schema([("place", pa.int64()), ("text", pa.large_string())])
 
 
-def with_texts(flow: Flow, passages: PartedTable, texts: PartedTable, layout: Layout) -> PartedTable:
+def with_texts(flow: Flow, passages: PartedTable, texts: PartedTable, layout: Layout, step: str = "passages") -> PartedTable:
     """Return the passages, `pairs.FOUND`, with the texts of both sides, `a_text` and `b_text`, in their order."""
     schema = pa.schema([*passages.schema, *TEXT_FIELDS])
 
@@ -41,6 +41,6 @@ def with_texts(flow: Flow, passages: PartedTable, texts: PartedTable, layout: La
         texts = [tables["cuts"]["text"].take(pa.array(by_place[side::2])) for side in (0, 1)]
         yield Sent("passages", table_of([*tables["passages"].take(pa.array(order)).columns, *texts], schema), partition)
 
-    asked = flow.reduce("passages-spans", {"passages": passages}, ask, {"asked": _SPANS})["asked"]
-    cuts = lookup(flow, "passages-cut", asked, {"texts": texts}, cut, _TEXTS)
-    return flow.reduce("passages-texts", {"passages": passages, "cuts": cuts}, join, {"passages": schema})["passages"]
+    asked = flow.reduce(f"{step}-spans", {"passages": passages}, ask, {"asked": _SPANS})["asked"]
+    cuts = lookup(flow, f"{step}-cut", asked, {"texts": texts}, cut, _TEXTS)
+    return flow.reduce(f"{step}-texts", {"passages": passages, "cuts": cuts}, join, {"passages": schema})["passages"]

@@ -1,5 +1,7 @@
 """A client for the API of `ibidem serve`: typed answers, and nothing but the standard library.
 
+The answers are in `ibidem.client.shapes`.
+
 >>> from ibidem.client import Client
 >>> client = Client("http://127.0.0.1:8765", token="a-long-secret")  # doctest: +SKIP
 >>> client.check("A text to look up.").verdict.duplicated  # doctest: +SKIP
@@ -11,12 +13,15 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote, urlencode, urlsplit
 
+from ibidem.client.shapes import Arrival, Check, Document, Family, IndexInfo, Pair, PairDetail
 from ibidem.errors import IbidemError
+
+__all__ = ["Arrival", "Check", "Client", "ClientError", "Document", "Family", "IndexInfo", "Pair", "PairDetail"]
 
 Shape = TypeVar("Shape")
 _MOST_ERROR_BYTES = 1 << 16
@@ -29,211 +34,6 @@ class ClientError(IbidemError):
     def __init__(self, message: str, next_step: str = "", status: int = 0, code: str = "unreachable") -> None:
         super().__init__(message, next_step)
         self.status, self.code = status, code
-
-
-@dataclass(frozen=True)
-class Side:
-    """One document of a pair."""
-
-    document: int
-    id: str
-    time: str | None
-    group: str | None
-    title: str | None
-    n_chars: int | None
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two documents that share text; `a_to_b`: a is earlier."""
-
-    pair: int
-    a: Side
-    b: Side
-    n_passages: int
-    shared: int
-    longest: int
-    similarity: float
-    coverage_a: float | None
-    coverage_b: float | None
-    kind: str
-    direction: str
-    year: int | None
-    days: float | None
-    verdict: str | None
-    note: str | None
-
-
-@dataclass(frozen=True)
-class ServedPassage:
-    """A passage of a pair. The changes are words that differ, as places from the beginning of each text."""
-
-    number: int
-    a_start: int
-    a_end: int
-    b_start: int
-    b_end: int
-    n_sentences: int
-    similarity: float
-    kind: str
-    direction: str
-    family: int | None
-    a_changes: list[tuple[int, int]]
-    b_changes: list[tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A stretch of a text."""
-
-    start: int
-    text: str
-
-
-@dataclass(frozen=True)
-class ServedText:
-    """A document's text, whole or in segments."""
-
-    id: str
-    title: str | None
-    n_chars: int | None
-    segments: list[Segment]
-    is_complete: bool
-
-
-@dataclass(frozen=True)
-class PairDetail:
-    """A pair with its passages and both texts; `n_passages` also counts passages that are not listed."""
-
-    pair: Pair
-    passages: list[ServedPassage]
-    n_passages: int
-    a: ServedText
-    b: ServedText
-
-
-@dataclass(frozen=True)
-class ServedDocument:
-    """A document of the results."""
-
-    document: int
-    id: str
-    time: str | None
-    group: str | None
-    title: str | None
-    is_reference: bool
-    n_chars: int | None
-    n_sentences: int | None
-    reused_share: float | None
-    first_share: float | None
-    cluster: int | None
-    n_pairs: int
-
-
-@dataclass(frozen=True)
-class Family:
-    """A passage and how far it travelled."""
-
-    family: int
-    n_documents: int
-    n_places: int
-    n_chars: int
-    first_time: str | None
-    last_time: str | None
-    n_groups: int
-    excerpt: str
-    is_repeat: bool
-
-
-@dataclass(frozen=True)
-class CheckVerdict:
-    """Whether a text is duplicated: enough of its sentences are in the index."""
-
-    id: str
-    duplicated: bool
-    n_sentences: int
-    n_known: int
-    n_common: int
-    is_own_id_known: bool
-
-
-@dataclass(frozen=True)
-class CheckPassage:
-    """A passage of the checked text (a) and its place in a source (b); `source` is a position in `Check.sources`."""
-
-    number: int
-    a_start: int
-    a_end: int
-    source: int
-    b_start: int
-    b_end: int
-    n_sentences: int
-    similarity: float
-    kind: str
-    direction: str
-    b_text: str | None
-    a_changes: list[tuple[int, int]]
-    b_changes: list[tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class CheckSource:
-    """A document of the index, and how much of the checked text it contains."""
-
-    id: str
-    document: int | None
-    title: str | None
-    group: str | None
-    time: str | None
-    n_sentences: int
-    n_passages: int
-    n_chars: int
-    coverage: float
-
-
-@dataclass(frozen=True)
-class Check:
-    """What a text shares with the index; the counts include what is not listed."""
-
-    verdict: CheckVerdict
-    passages: list[CheckPassage]
-    n_passages: int
-    sources: list[CheckSource]
-    n_sources: int
-    covered_share: float
-
-
-@dataclass(frozen=True)
-class ArrivalSource:
-    """A document that was in the index before, and how many sentences of the arrival it contains."""
-
-    id: str
-    n_sentences: int
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """A document that was checked and added."""
-
-    arrival: int
-    id: str
-    at: str
-    duplicated: bool
-    n_sentences: int
-    n_known: int
-    n_passages: int
-    covered_share: float | None
-    sources: list[ArrivalSource]
-    excerpt: str
-
-
-@dataclass(frozen=True)
-class IndexInfo:
-    """The size of an index, and whether documents may be added to it."""
-
-    n_documents: int
-    n_sentences: int
-    may_add: bool
 
 
 class Client:
@@ -278,9 +78,9 @@ class Client:
         """Return a pair with its passages and texts."""
         return self._ask("GET", f"pairs/{number}", PairDetail)
 
-    def documents(self, **filters: str | float | bool) -> Iterator[ServedDocument]:
+    def documents(self, **filters: str | float | bool) -> Iterator[Document]:
         """Yield the documents, page by page."""
-        return self._pages("documents", ServedDocument, filters)
+        return self._pages("documents", Document, filters)
 
     def families(self, **filters: str | float | bool) -> Iterator[Family]:
         """Yield the families of passages, page by page."""

@@ -1,0 +1,134 @@
+"""Which words around promising places are aligned.
+
+A window is a place with a small margin. How rare a word is, is known from whole documents, so a small margin suffices. Two
+kinds of places need more. A passage that reaches the edge of its window goes on: there the window is widened, and aligned
+again. And a summary draws on the whole of the other text: where the shape of places does not rule one out, all of it is in
+the window.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.alignment.aligner import Aligned, Words, align_spans
+from ibidem.config import Config, passage_limits
+from ibidem.execution.tasks import RunTasks, in_turn
+
+MARGIN_WORDS = 60
+WIDE_MARGIN_WORDS = 640
+EDGE_WORDS = 8  # a passage that comes so close to the edge of its window may go on
+# A summary draws on the whole of a text, which is in the window if it is not longer than this.
+MOST_SUMMED_UP_WORDS = 3000
+# The places of a summary: longer in the text that is summed up, a part of the other one.
+LEAST_STRETCHED = 1.1
+LEAST_OF_SUMMED_UP = 0.1
+MOST_OF_OWN = 0.6
+_DOCUMENT_BITS = 32
+Numbers = NDArray[np.int64]
+
+
+def pair_numbers(documents: Numbers) -> Numbers:
+    """Return a number for each pair of documents."""
+    pairs: Numbers = documents[:, 0] << _DOCUMENT_BITS | documents[:, 1]
+    return pairs
+
+
+def documents_of(spans: Numbers, document_first: Numbers) -> Numbers:
+    """Return the documents of spans of words, a and b."""
+    documents: Numbers = np.searchsorted(document_first, spans[:, [0, 2]], side="right") - 1
+    return documents
+
+
+def align_windows(places: Numbers, words: Words, config: Config, run_tasks: RunTasks = in_turn) -> Aligned:
+    """Align the words around places (start and end in a, start and end in b).
+
+    Pairs of documents do not influence one another.
+    """
+    margins = np.full((len(places), 2), MARGIN_WORDS)
+    if config.alignment.summaries:
+        for side, may_be in enumerate(may_sum_up(places, words)):
+            margins[may_be, side] = np.maximum(margins[may_be, side], WIDE_MARGIN_WORDS)
+            margins[may_be, 1 - side] = MOST_SUMMED_UP_WORDS
+    windows = merged(with_margins(places, margins, words), words)
+    gap = passage_limits(config).max_gap_sentences
+    aligned = align_spans(words, windows, config.alignment, gap, run_tasks)
+    is_cut = np.zeros(len(windows), np.bool_)
+    is_cut[aligned.table[_reach_an_edge(aligned, windows, words), 0]] = True
+    more = np.full((int(is_cut.sum()), 2), WIDE_MARGIN_WORDS - MARGIN_WORDS)
+    wide = merged(with_margins(windows[is_cut], more, words), words)
+    again = align_spans(words, wide, config.alignment, gap, run_tasks)
+    return Aligned(np.concatenate([aligned.table[~is_cut[aligned.table[:, 0]]], again.table]))
+
+
+def with_margins(spans: Numbers, margins: Numbers, words: Words) -> Numbers:
+    """Return spans extended by a margin on each side (of a, of b) within their documents."""
+    documents = documents_of(spans, words.document_first)
+    wider: Numbers = spans + np.array([-1, 1] * 2) * np.repeat(margins, 2, axis=1)
+    for side in range(2):
+        first, end = words.document_first[documents[:, side]], words.document_first[documents[:, side] + 1]
+        wider[:, 2 * side] = np.maximum(wider[:, 2 * side], first)
+        wider[:, 2 * side + 1] = np.minimum(wider[:, 2 * side + 1], end)
+    return wider
+
+
+def may_sum_up(places: Numbers, words: Words) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which places may be in a summary of the other text: of b, and of a.
+
+    All places of a pair of documents decide together. In a summary they are close together, and from a long part of the text
+    that is summed up.
+    """
+    pairs, which = np.unique(pair_numbers(documents_of(places, words.document_first)), return_inverse=True)
+    low, high = np.full((len(pairs), 4), np.iinfo(np.int64).max), np.zeros((len(pairs), 4), np.int64)
+    np.minimum.at(low, which, places)
+    np.maximum.at(high, which, places)
+    covered = high[:, [1, 3]] - low[:, [0, 2]]
+    n_words = np.diff(words.document_first)[np.stack([pairs >> _DOCUMENT_BITS, pairs & ((1 << _DOCUMENT_BITS) - 1)], axis=1)]
+
+    def may_sum_up_other(side: int) -> NDArray[np.bool_]:
+        own, other = covered[:, side], covered[:, 1 - side]
+        is_part = (own <= MOST_OF_OWN * n_words[:, side]) & (n_words[:, 1 - side] <= MOST_SUMMED_UP_WORDS)
+        chosen: NDArray[np.bool_] = is_part & (
+            other >= np.maximum(LEAST_STRETCHED * own, LEAST_OF_SUMMED_UP * n_words[:, 1 - side])
+        )
+        return chosen[which]
+
+    return may_sum_up_other(0), may_sum_up_other(1)
+
+
+def merged(spans: Numbers, words: Words) -> Numbers:
+    """Return spans; those of a pair of documents are joined unless a gap on one side separates them.
+
+    They are cut at gaps on one side and the other in turn until nothing more is cut, as seeds are. What is around one place
+    then explains the words of another, and no word is aligned twice.
+    """
+    if len(spans) == 0:
+        return spans
+    group = np.unique(pair_numbers(documents_of(spans, words.document_first)), return_inverse=True)[1].astype(np.int64)
+    n_before = 0
+    while n_before < (n_groups := int(group.max()) + 1):
+        n_before = n_groups
+        for start, end in ((0, 1), (2, 3)):
+            order = np.lexsort((spans[:, start], group))
+            spans, group = spans[order], group[order]
+            reached = np.maximum.accumulate(group << _DOCUMENT_BITS | spans[:, end])
+            is_first = np.ones(len(spans), np.bool_)
+            is_first[1:] = (group << _DOCUMENT_BITS | spans[:, start])[1:] > reached[:-1]
+            group = np.cumsum(is_first) - 1
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    low, high = np.minimum.reduceat(spans, first), np.maximum.reduceat(spans, first)
+    return np.where(np.arange(4) % 2 == 0, low, high)
+
+
+def _reach_an_edge(aligned: Aligned, windows: Numbers, words: Words) -> NDArray[np.bool_]:
+    """Return which passages come close to an edge of their window that is not the edge of a document."""
+    around, spans = windows[aligned.table[:, 0]], aligned.spans
+    documents = documents_of(around, words.document_first)
+    reaches = np.zeros(len(spans), np.bool_)
+    for side in range(2):
+        start, end = 2 * side, 2 * side + 1
+        is_open = around[:, start] > words.document_first[documents[:, side]]
+        reaches |= is_open & (spans[:, start] < around[:, start] + EDGE_WORDS)
+        is_open = around[:, end] < words.document_first[documents[:, side] + 1]
+        reaches |= is_open & (spans[:, end] > around[:, end] - EDGE_WORDS)
+    return reaches
