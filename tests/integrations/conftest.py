@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,14 @@ REMAINING = [
 
 def archive() -> list[dict[str, str]]:
     return [{"id": f"old {n}", "text": text(*range(10 * n, 10 * n + 4), count=COUNT)} for n in range(1, 11)]
+
+
+@pytest.fixture(autouse=True)
+def one_environment() -> Iterator[None]:
+    """Keep the object `os.environ`: `datasets` replaces it by a copy when several processes map, others look at the first."""
+    environment = os.environ
+    yield
+    os.environ = environment  # noqa: B003
 
 
 @pytest.fixture(scope="session")

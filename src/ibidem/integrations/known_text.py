@@ -6,8 +6,8 @@ lock unless texts are added.
 
 from __future__ import annotations
 
+import hashlib
 import os
-import secrets
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -148,9 +148,10 @@ class KnownText:
         """
         found = [Known()] * len(texts)
         for portion in _portions(texts):
-            # Ids that no document of the index has: those are not compared.
-            token = secrets.token_hex(8)
-            wanted = {f"{token}:{number}": number for number in portion}
+            same: dict[str, list[int]] = {}
+            for number in portion:
+                same.setdefault(id_of(texts[number] or ""), []).append(number)
+            wanted = {name: numbers[0] for name, numbers in same.items()}
             documents = [Document(name, texts[number] or "") for name, number in wanted.items()]
             try:
                 result = self._open().query(documents, search_engine="exact")
@@ -159,7 +160,9 @@ class KnownText:
             spans = _spans_of(result.passages, wanted)
             cut = _verbatim_of(result, wanted) if cuts else {}
             for number in spans:
-                found[number] = self._known(texts[number] or "", spans[number], cut.get(number, []))
+                known = self._known(texts[number] or "", spans[number], cut.get(number, []))
+                for each in same[id_of(texts[number] or "")]:
+                    found[each] = known
         return found
 
     def admit(self, texts: Sequence[str | None], ids: Sequence[str]) -> list[Known]:
@@ -222,6 +225,14 @@ class KnownText:
             if self._index is None:
                 self._index = Index(self.path, create=self._create, **self._settings)
             return self._index
+
+
+def id_of(text: str) -> str:
+    """Return the id under which a text is looked up: no document of an index has it, and it decides where passages tie.
+
+    So it is made from the text alone: the answer is the same whenever and beside whatever a text is looked up.
+    """
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=b"ibidem look-up").hexdigest()
 
 
 def _portions(texts: Sequence[str | None]) -> Iterator[list[int]]:
