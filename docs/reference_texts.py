@@ -75,7 +75,7 @@ bytes where that is possible.
 ## Documents whose text is extracted
 
 PDF, Word, OpenDocument, RTF, EPUB, XML and mail are read by every verb, as are HTML pages. Offsets refer to the extracted text, which
-`find` writes to the table `texts`. `pip install 'ibidem[office]'` adds the libraries for PDF and RTF; without them, such files are
+`find` writes to the table `texts`. `pip install 'ibidem[office]'` adds the library for PDF; without it, such files are
 skipped with a reason. The other formats need nothing more.
 
 - **PDF**: lines become paragraphs, words that are hyphenated at line ends are joined, and lines that several pages have at the top or
@@ -384,7 +384,7 @@ FORMAT_NOTES = {
     "pdf": "a file (needs `ibidem[office]`); pages are known",
     "docx": "a file; text boxes and notes follow their paragraph",
     "odt": "a file; notes follow their paragraph",
-    "rtf": "a file (needs `ibidem[office]`)",
+    "rtf": "a file; notes follow their paragraph",
     "epub": "a file; its chapters in reading order",
     "xml": "a file: TEI, ALTO, PAGE or XHTML, or what `--text-path` names; pages and regions are known",
     "eml": "a mail",

@@ -21,9 +21,12 @@ TEI = """<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStm
 WORD = """<w:document xmlns:w="w" xmlns:mc="mc"><w:body><w:p><w:pPr><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>One</w:t><w:tab/>
 <w:t>two</w:t></w:r><w:del><w:r><w:t>gone</w:t></w:r></w:del><w:ins><w:r><w:t> new</w:t></w:r></w:ins><w:r><mc:AlternateContent>
 <mc:Choice><w:txbxContent><w:p><w:r><w:t>In a box.</w:t></w:r></w:p></w:txbxContent></mc:Choice><mc:Fallback><w:t>twice</w:t>
-</mc:Fallback></mc:AlternateContent><w:t> end.</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc>
+</mc:Fallback></mc:AlternateContent><w:footnoteReference w:id="2"/>
+<w:t> end.</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc>
 <w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc></w:tr></w:tbl></w:body></w:document>"""
-NOTES = '<w:footnotes xmlns:w="w"><w:footnote><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote></w:footnotes>'
+NOTES = """<w:footnotes xmlns:w="w"><w:footnote w:type="separator" w:id="0"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>
+<w:footnote w:id="2"><w:p><w:r><w:t>A note.</w:t></w:r></w:p>
+<w:p><w:r><w:t>Its end.</w:t></w:r></w:p></w:footnote></w:footnotes>"""
 KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
@@ -56,7 +59,68 @@ def test_word(tmp_path: Path) -> None:
     second = f'<R><Relationship Type="{KINDS}/footnotes" Target="notes.xml"/></R>'
     members = {"_rels/.rels": first, "main/_rels/text.xml.rels": second, "main/text.xml": WORD, "main/notes.xml": NOTES}
     (tmp_path / "a.docx").write_bytes(zipped({name: part.encode() for name, part in members.items()}))
-    assert only(tmp_path / "a.docx").text.split("\n\n") == ["One\ttwo new end.", "In a box.", "a \tb", "A note."]
+    assert only(tmp_path / "a.docx").text.split("\n\n") == ["One\ttwo new end.", "In a box.", "A note.", "Its end.", "a \tb"]
+
+
+RTF = rb"""{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fnil\fcharset0 Arial;}{\f1\fcharset238 Arial CE;}
+{\f2\fcharset128 Gothic;}}{\colortbl;\red0\green0\blue0;}{\stylesheet{\s0 Normal;}}
+{\info{\title Schnee \'fcber Lyon}{\author M\u243\'f3 K}{\creatim\yr2031}}
+{\header Running title\par}
+\pard\plain It fro\-ze{\super\chftn}{\*\footnote\pard\plain {\chftn} A \{note\}.\par And more.} over\~there.
+{\deleted gone}{\v hidden}{\*\unknown nothing {\f0 of this}}\par
+\f1 P\'f8\'edli\'9a \f0{\uc2\u-10179 ??\u-8704 ??} {\f2\'8c\'e3\'94\'79} \emdash  end\line next\par
+\trowd\intbl one\cell two\par three\cell\row\intbl four\cell\cell\row\pard {\listtext\'b7\tab}item\par
+{\field{\*\fldinst HYPERLINK "https://example.org"}{\fldrslt a link}}{\pict\bin5 }}}}}}{\*\annotation a comment}
+{\shp{\*\shpinst{\sp{\sn a}{\sv b}}{\shptxt In a box.\par}}{\shprslt In a box.}}, the end.}trailing"""
+
+
+def test_rtf(tmp_path: Path) -> None:
+    (tmp_path / "a.rtf").write_bytes(RTF)
+    document = only(tmp_path / "a.rtf")
+    assert document.text.split("\n\n") == [
+        "It froze over\u00a0there.", "A {note}.", "And more.", "Příliš 😀 後輩 — end\nnext",
+        "one\ttwo three\t\nfour", "item", "a link, the end.", "In a box.",
+    ]  # fmt: skip
+    assert document.fields == {"title": "Schnee über Lyon", "author": "Mó K"}
+
+
+def test_pages_of_an_edition_begin_with_their_text(tmp_path: Path) -> None:
+    body = '<pb/><p>One.</p><pb/><p>Two<note>A note.</note> and</p><pb/><pb/><note place="foot">Low.</note><head>Four.</head>'
+    (tmp_path / "a.xml").write_text(f"<TEI><text><body>{body}<p>It <del>was</del> is.</p></body></text></TEI>")
+    expected = "\x1dOne.|\x1dTwo and|A note.|Low.|\x1d\x1dFour.|It  is."
+    assert only(tmp_path / "a.xml").text.split("\n\n") == expected.split("|")
+
+
+def test_the_best_reading_of_ocr_counts(tmp_path: Path) -> None:
+    def readings(*texts: str) -> str:
+        pairs = [(len(texts) - 1 - k, text) for k, text in enumerate(texts)]
+        return "".join(f'<TextEquiv index="{k}"><Unicode>{text}</Unicode></TextEquiv>' for k, text in pairs)
+
+    lines = f"<TextLine>{readings('wrong', 'right line')}</TextLine>"
+    lines += f"<TextLine><Word>{readings('wrong', 'by')}</Word><Word>{readings('wrong', 'words')}</Word></TextLine>"
+    page = f"<PcGts><Page><TextRegion>{lines}</TextRegion><TextRegion>{readings('wrong', 'region')}</TextRegion></Page></PcGts>"
+    (tmp_path / "a.xml").write_text(page)
+    assert only(tmp_path / "a.xml").text.split() == ["right", "line", "by", "words", "region"]
+
+
+@pytest.mark.parametrize("has_title", [False, True])
+def test_text_that_is_repeated_at_the_edges_of_pages_stays(tmp_path: Path, has_title: bool) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    refrain = "And so we went on, and so we went on,"
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    for number in range(1, 4):
+        if has_title:
+            canvas.drawString(72, 800, f"The long song, page {number}")
+        y = 740
+        for place, line in enumerate([refrain, *[f"over hill {number}, {place}" for place in range(9)], refrain]):
+            canvas.drawString(72, y, line)
+            y -= 30 if (number, place) in ((2, 0), (3, 9)) else 15
+        canvas.showPage()
+    canvas.save()
+    text = only(tmp_path / "a.pdf").text
+    assert text.count(refrain) == 6
+    assert "The long song" not in text
 
 
 def test_mail(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from tests.formats.document_writers import PAGED, WRITERS, has_arabic_font, prin
 from tests.formats.languages import OWN, SHARED
 
 pytest.importorskip("pypdfium2")
-pytest.importorskip("striprtf")
 pytest.importorskip("reportlab")
 
 

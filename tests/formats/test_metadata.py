@@ -117,6 +117,8 @@ def test_paths_say_time_and_group(folder: Path) -> None:
     (folder / "papers").mkdir()
     for name in ("Kölnische_1848-05-04_p1.txt", "Trierische_1848-05-06_p2.txt"):
         (folder / "papers" / name).write_text(TEXT, encoding="utf-8")
+    (notice,) = ibidem.find("papers", group_from=r"/(K\w+?)_", time_from=r"\d{4}-\d\d-\d\d").notices
+    assert notice == "1 document has a path that group_from does not match, such as papers/Trierische_1848-05-06_p2.txt"
     documents = ibidem.read("papers", group_from=r"/(\w+?)_", time_from=r"p?_(?P<time>\d{4}-\d\d-\d\d)")
     assert [(d.time.date().isoformat(), d.group) for d in documents] == [  # type: ignore[union-attr]
         ("1848-05-04", "Kölnische"),

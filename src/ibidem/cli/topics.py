@@ -23,7 +23,7 @@ or - for standard input. The extension decides the format; without one, the firs
 .txt .md .rst .log
                 one document per file
 .html           one document per file; its text is extracted
-.pdf .rtf       the same; needs ibidem[office]
+.pdf            the same; needs ibidem[office]
 .docx .odt .epub, .xml (TEI, ALTO, PAGE, or --text-path), .eml
                 the same
 .mbox           mailboxes: one document per mail

@@ -46,6 +46,8 @@ def documents_of_contents(contents: Sequence[tuple[FileSource, bytes]], wanted: 
 
 def _extracted(source: FileSource, data: bytes, wanted: Wanted) -> Extracted | str:
     module, function = _EXTRACTORS[source.format or ""]
+    if not data.strip(b"\0 \t\r\n"):
+        return "the file is empty"
     extract: Extractor = getattr(import_module(f"ibidem.formats.{module}"), function)
     try:
         return extract(data, wanted)

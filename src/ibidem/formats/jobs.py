@@ -26,7 +26,7 @@ MIN_HEAVY_BYTES = 64 << 20
 N_WORKERS = 2
 MAX_JOBS_AHEAD = 4
 MAX_WAIT_SECONDS = 2
-TIMES, WITHOUT_ROW, UNUSED, ENCODING = "times", "without row", "unused", "encoding"
+TIMES, WITHOUT_ROW, UNUSED, ENCODING, UNMATCHED = "times", "without row", "unused", "encoding", "unmatched"
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,9 @@ class ReadingRemark:
     """Something to tell about the inputs: how many times, and the first of them.
 
     Its kind is TIMES, for those that cannot be parsed; ENCODING, for files in the encoding that `all` names; WITHOUT_ROW, for
-    documents that the metadata do not mention; or UNUSED, for rows of the metadata about no document, which `all` lists: they
-    may be about documents of the other side.
+    documents that the metadata do not mention; UNMATCHED, for those whose path does not have what the setting in `all` looks
+    for; or UNUSED, for rows of the metadata about no document, which `all` lists: they may be about documents of the other
+    side.
     """
 
     count: int
@@ -56,6 +57,11 @@ def reading_notices(unread: Sequence[ReadingRemark]) -> list[str]:
     if unused and (left := [key for key in unused[0] if all(key in others for others in unused[1:])]):
         what = f"{len(left):,} rows of the metadata are" if len(left) > 1 else "1 row of the metadata is"
         notices.append(f"{what} for documents that were not read, such as {left[0]:.80}")
+    for name in sorted({each.all[0] for each in unread if each.kind == UNMATCHED}):
+        unmatched = [each for each in unread if each.kind == UNMATCHED and each.all == (name,)]
+        count = sum(each.count for each in unmatched)
+        what = f"{count:,} documents have paths" if count > 1 else "1 document has a path"
+        notices.append(f"{what} that {named(name)} does not match, such as {unmatched[0].first}")
     encodings = Counter(name for each in unread if each.kind == ENCODING for name in each.all)
     if encodings:
         first = next(each.first for each in unread if each.kind == ENCODING)

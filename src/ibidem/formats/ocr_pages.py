@@ -11,6 +11,7 @@ from ibidem.formats.line_joins import join_lines, join_pages, without_hyphenatio
 from ibidem.formats.xml_events import XmlReader
 
 _ORDER = re.compile(r"readingOrder\s*\{\s*index\s*:\s*(\d+)")
+_NO_READING = 1 << 30
 
 
 @dataclass
@@ -20,6 +21,7 @@ class _Line:
     order: int | None = None
     words: list[str] = field(default_factory=list)
     whole: str = ""
+    reading: int = _NO_READING  # which of several `whole` is
 
     @property
     def text(self) -> str:
@@ -33,6 +35,7 @@ class _Region:
     name: str
     lines: list[_Line] = field(default_factory=list)
     whole: str = ""
+    reading: int = _NO_READING
 
     @property
     def text(self) -> str:
@@ -64,7 +67,9 @@ class OcrPages(XmlReader):
         self._open: list[_Region] = []  # regions may be inside one another
         self._early_order: list[tuple[int, str]] = []  # ALTO has the order before its page
         self._line: _Line | None = None
-        self._skip_second = self._has_word = False
+        self._skip_second = False
+        self._word_reading = _NO_READING
+        self._reading = 0  # of several for the same place, 0 is the best
         self._pieces: list[str] = []
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
@@ -86,7 +91,10 @@ class OcrPages(XmlReader):
         elif name == "HYP" and self._line is not None and self._line.words and not self._skip_second:
             self._line.words[-1] += "-"
         elif name == "Word":
-            self._has_word = False
+            self._word_reading = _NO_READING
+        elif name == "TextEquiv":
+            index = attributes.get("index", "")
+            self._reading = int(index) if index.isdecimal() else 0
         elif name == "Unicode":
             self._pieces = []
 
@@ -118,15 +126,16 @@ class OcrPages(XmlReader):
             self._open.pop()
 
     def _take_text(self, text: str) -> None:
-        """Take a text of PAGE: of a word, a line or a region; the first of several readings counts."""
+        """Take a text of PAGE: of a word, a line or a region; of several readings, the one with the lowest index counts."""
         owner = self.stack[-3:-2]
         if owner == ["Word"] and self._line is not None:
-            self._line.words += [] if self._has_word else [text]
-            self._has_word = True
-        elif owner == ["TextLine"] and self._line is not None:
-            self._line.whole = self._line.whole or text
-        elif owner == ["TextRegion"] and self._open:
-            self._open[-1].whole = self._open[-1].whole or text
+            if self._reading < self._word_reading:
+                self._line.words[len(self._line.words) - (self._word_reading < _NO_READING) :] = [text]
+                self._word_reading = self._reading
+            return
+        whole = self._line if owner == ["TextLine"] else self._open[-1] if owner == ["TextRegion"] and self._open else None
+        if whole is not None and text and self._reading < whole.reading:
+            whole.whole, whole.reading = text, self._reading
 
     def text(self, data: str) -> None:
         """Take text."""

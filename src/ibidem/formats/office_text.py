@@ -33,6 +33,7 @@ _ZIP_ERRORS = (
     lzma.LZMAError,
 )
 _READ_BYTES = 1 << 20
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # what Word files are inside of when they are encrypted
 _PROPERTIES = {"title": "title", "creator": "author", "created": "created", "creation-date": "created", "date": "date"}
 _WORD_SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 
@@ -126,14 +127,15 @@ class _Cells:
 
 
 class _Word(XmlReader):
-    """The body, the footnotes or the endnotes of a Word file."""
+    """The body of a Word file, or the paragraphs of one of its notes."""
 
     # A fallback repeats what precedes it, for programs that do not know that; the others are from before an edit.
     _LEFT_OUT = frozenset({"Fallback", "del", "moveFrom"})
 
-    def __init__(self, paragraphs: Paragraphs) -> None:
+    def __init__(self, paragraphs: Paragraphs, notes: Mapping[tuple[str, str], list[str]]) -> None:
         super().__init__()
         self._paragraphs, self._cells = paragraphs, _Cells(paragraphs)
+        self._notes = notes
         self._n_left_out = 0
         self._in_text = False
 
@@ -147,8 +149,16 @@ class _Word(XmlReader):
             self._paragraphs.add(_WORD_SIGNS[name])
         elif name == "txbxContent":
             self._paragraphs.begin_note()
+        elif name in ("footnoteReference", "endnoteReference"):
+            self._add_note(self._notes.get((name.removesuffix("Reference"), attributes.get("id", "")), []))
         elif name == "tbl":
             self._cells.begin_table()
+
+    def _add_note(self, note: list[str]) -> None:
+        for paragraph in note:
+            self._paragraphs.begin_note()
+            self._paragraphs.add(paragraph)
+            self._paragraphs.end_note()
 
     def end(self, name: str) -> None:
         """End an element."""
@@ -172,6 +182,28 @@ class _Word(XmlReader):
         """Take the text of a run."""
         if self._in_text and not self._n_left_out:
             self._paragraphs.add(data)
+
+
+class _WordNotes(_Word):
+    """The footnotes or endnotes of a Word file, by kind and number. Lines that separate them have no text."""
+
+    def __init__(self, notes: dict[tuple[str, str], list[str]]) -> None:
+        super().__init__(Paragraphs(), {})
+        self._found = notes
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Begin an element."""
+        if name in ("footnote", "endnote"):
+            self._key = name, attributes.get("id", "")
+            self._paragraphs = Paragraphs()
+            self._cells = _Cells(self._paragraphs)
+        super().start(name, attributes)
+
+    def end(self, name: str) -> None:
+        """End an element."""
+        super().end(name)
+        if name in ("footnote", "endnote"):
+            self._found.setdefault(self._key, list(self._paragraphs))
 
 
 class _Relations(XmlReader):
@@ -199,14 +231,18 @@ def _relations(archive: _Archive, part: str) -> dict[str, str]:
 
 
 def docx_text(data: bytes, wanted: Wanted) -> Extracted:
-    """Return the text of a Word file: its body, then its notes."""
+    """Return the text of a Word file; notes follow the paragraph that refers to them."""
+    if data.startswith(_OLE):
+        raise UnreadableError("it is protected by a password, or in the format of Word before 2007")
     archive = _Archive(data, "a Word file")
     main = _relations(archive, "").get("officeDocument", "word/document.xml")
     further = _relations(archive, main)
+    notes: dict[tuple[str, str], list[str]] = {}
+    for part in (further.get("footnotes"), further.get("endnotes")):
+        if part is not None and part in archive.names:
+            _WordNotes(notes).read(archive.member(part))
     paragraphs = Paragraphs()
-    for part in (main, further.get("footnotes"), further.get("endnotes")):
-        if part is not None and (part == main or part in archive.names):
-            _Word(paragraphs).read(archive.member(part))
+    _Word(paragraphs, notes).read(archive.member(main))
     return Extracted("\n\n".join(paragraphs), _properties(archive, _CORE))
 
 

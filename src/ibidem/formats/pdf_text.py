@@ -1,7 +1,7 @@
 """Text of PDF files, page by page, by PDFium.
 
 Lines become paragraphs by the gaps between them, words that were hyphenated at the end of a line are joined, and lines that are
-the same at the top or bottom of several pages (titles, page numbers) are left out.
+the same at the top or bottom of several pages and apart from the text (titles, page numbers) are left out.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ _ONE_AT_A_TIME = threading.Lock()
 _PARAGRAPH_GAP = 1.3  # times the usual distance of lines
 _LEAST_REPEATED_PAGES = 2
 _EDGE_LINES = 2  # at the top and at the bottom, that may be repeated on other pages
+_APART_SHARE = 0.7  # of the pages whose text begins or ends at the same height
+_SAME_HEIGHT = 2  # points
 _LINE = re.compile(rf"[^\r\n{HYPHENATED}]+{HYPHENATED}?")
 _OTHER_SIZE = 1.15  # times the font size of the line above
 _DIGITS = re.compile(r"\d+")
@@ -57,8 +59,9 @@ def _read(pypdfium2: Any, data: bytes) -> tuple[list[list[_Line]], dict[str, str
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        what = "it is protected by a password" if "password" in str(error).lower() else f"not a PDF, or damaged: {error}"
-        raise UnreadableError(what) from None
+        what = str(error).rstrip(".")
+        is_locked = "password" in what.lower()
+        raise UnreadableError("it is protected by a password" if is_locked else f"not a PDF, or damaged: {what}") from None
     try:
         pages = []
         for number in range(len(document)):
@@ -90,8 +93,7 @@ def _lines(page: Any, raw: Any) -> list[_Line]:
 
 def _paragraphs(pages: list[list[_Line]]) -> list[list[tuple[str, bool]]]:
     """Return lines with whether they begin a paragraph: after a gap that is larger than usual, or in another size."""
-    gaps = sorted(above.bottom - here.bottom for page in pages for above, here in pairwise(page) if here.bottom < above.bottom)
-    usual = gaps[len(gaps) // 4] if gaps else 0.0
+    usual = _usual_gap(pages)
     found = []
     for page in pages:
         apart = [
@@ -100,6 +102,12 @@ def _paragraphs(pages: list[list[_Line]]) -> list[list[tuple[str, bool]]]:
         ]
         found.append([(line.text, is_apart) for line, is_apart in zip(page, [True, *apart], strict=False)])
     return found
+
+
+def _usual_gap(pages: list[list[_Line]]) -> float:
+    """Return the usual distance of lines."""
+    gaps = sorted(above.bottom - here.bottom for page in pages for above, here in pairwise(page) if here.bottom < above.bottom)
+    return gaps[len(gaps) // 4] if gaps else 0.0
 
 
 def _n_units(text: str, n_chars: int) -> int:
@@ -112,29 +120,54 @@ def _is_other_size(above: float, here: float) -> bool:
 
 
 def _without_running_lines(pages: list[list[_Line]]) -> list[list[_Line]]:
-    """Return pages without lines that several of them have at their edges, numbers aside, and without their numbers."""
+    """Return pages without lines that several of them have at their edges, numbers aside, and without their numbers.
+
+    Such lines are apart from the text, and so are those of nearly all pages that begin or end at the same height. A line of
+    the text that also happens to begin another page stays.
+    """
+    usual = _usual_gap(pages)
+    tops = _lines_apart(pages, usual)
+    bottoms = _lines_apart([page[::-1] for page in pages], usual)
     counts: Counter[str] = Counter()
-    for lines in pages:
-        counts.update({_DIGITS.sub("#", line.text) for line in _edges(lines)})
+    for lines, top, bottom in zip(pages, tops, bottoms, strict=True):
+        counts.update({_DIGITS.sub("#", line.text) for line in lines[:top] + lines[max(top, len(lines) - bottom) :]})
     least = max(_LEAST_REPEATED_PAGES, len(pages) // 3)
     running = {shape for shape, count in counts.items() if count >= least}
     kept = []
-    for number, lines in enumerate(pages, 1):
+    for number, (lines, top, bottom) in enumerate(zip(pages, tops, bottoms, strict=True), 1):
 
         def is_running(line: _Line, number: int = number) -> bool:
             return line.text == str(number) or _DIGITS.sub("#", line.text) in running
 
         begin, end = 0, len(lines)
-        while begin < min(end, _EDGE_LINES) and is_running(lines[begin]):
+        while begin < top and is_running(lines[begin]):
             begin += 1
-        while end > max(begin, len(lines) - _EDGE_LINES) and is_running(lines[end - 1]):
+        while end > max(begin, len(lines) - bottom) and is_running(lines[end - 1]):
             end -= 1
         kept.append(lines[begin:end])
     return kept if any(kept) else pages
 
 
-def _edges(lines: list[_Line]) -> list[_Line]:
-    return lines[:_EDGE_LINES] + lines[max(_EDGE_LINES, len(lines) - _EDGE_LINES) :]
+def _lines_apart(pages: list[list[_Line]], usual: float) -> list[int]:
+    """Return how many lines at the beginning of each page are no part of its text, as on most that begin at that height."""
+    numbers = [_n_apart(page, usual) for page in pages]
+    heights = [round(page[0].bottom) if page else None for page in pages]
+    of_all, of_apart = Counter(heights), Counter(height for height, number in zip(heights, numbers, strict=True) if number)
+
+    def is_usual(height: int) -> bool:
+        near = range(height - _SAME_HEIGHT, height + _SAME_HEIGHT + 1)
+        return sum(of_apart[each] for each in near) >= _APART_SHARE * sum(of_all[each] for each in near)
+
+    return [number if height is not None and is_usual(height) else 0 for number, height in zip(numbers, heights, strict=True)]
+
+
+def _n_apart(lines: list[_Line], usual: float) -> int:
+    """Return how many lines of a page come before its first gap or change of size, if these are few."""
+    for number, (here, following) in enumerate(pairwise(lines[: _EDGE_LINES + 1]), 1):
+        is_gap = abs(here.bottom - following.bottom) > _PARAGRAPH_GAP * usual
+        if is_gap or _is_other_size(here.font_size, following.font_size):
+            return number
+    return len(lines) if len(lines) <= _EDGE_LINES else 0
 
 
 def _fields(metadata: dict[str, str]) -> dict[str, str]:

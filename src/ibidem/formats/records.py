@@ -19,8 +19,8 @@ from ibidem.formats import times
 from ibidem.formats.byte_streams import MAX_RECORD_BYTES
 from ibidem.formats.field_paths import is_path
 from ibidem.formats.file_encodings import AUTO
-from ibidem.formats.jobs import WITHOUT_ROW, Outcome, ReadingRemark
-from ibidem.formats.metadata import Additions
+from ibidem.formats.jobs import UNMATCHED, WITHOUT_ROW, Outcome, ReadingRemark
+from ibidem.formats.metadata import NONE, Additions
 from ibidem.formats.partitions import fields_of_folders, filled
 from ibidem.formats.written_dates import check_form
 from ibidem.model import DOCUMENT_BATCH, Skipped
@@ -218,6 +218,7 @@ def _with_additions(
     times_known, groups = moments.to_pylist(), [None] * len(names) if group is None else group.to_pylist()
     others = None if records.others is None else list(records.others)
     unread, without = [], []
+    unmatched: dict[str, list[str]] = {}
     for number, name in enumerate(names):
         if number in records.problems:
             continue
@@ -230,11 +231,16 @@ def _with_additions(
         if value is not None and moment is None:
             unread.append((value, name))
         times_known[number] = times_known[number] if moment is None else moment
-        groups[number] = additions.group(row, source) or groups[number]
+        found = additions.group(row, source)
+        groups[number] = found or groups[number]
+        for setting, known in (("time_from", value), ("group_from", found)):
+            if known is None and getattr(wanted.config, setting) != NONE:
+                unmatched.setdefault(setting, []).append(source)
         if others is not None:
             others[number] = {**others[number], **additions.others(row)}
     remarks = [ReadingRemark(len(unread), f"{unread[0][0]!r:.60} for {unread[0][1]}")] if unread else []
     remarks += [ReadingRemark(len(without), str(without[0]), WITHOUT_ROW)] if without else []
+    remarks += [ReadingRemark(len(paths), paths[0], UNMATCHED, (setting,)) for setting, paths in unmatched.items()]
     return pa.array(times_known, times.TIMESTAMP), strings(groups, "group", {}), others, remarks
 
 

@@ -9,10 +9,13 @@ import html
 from collections.abc import Iterator, Mapping
 from xml.parsers import expat
 
+from ibidem.columns.page_marks import PAGE, REGION
 from ibidem.formats.extracted_texts import UnreadableError
 
 _NAMESPACE_END = "}"
 _PIECE_BYTES = 1 << 20
+# What is no part of a paragraph at its ends. Python counts the marks of pages among spaces.
+_SPACES = "".join(sign for sign in map(chr, range(0x3001)) if sign.isspace() and sign not in (PAGE, REGION))
 _DEEPEST = 1000  # readers look through the open elements
 
 
@@ -107,7 +110,7 @@ class Paragraphs:
 
     def end_paragraph(self) -> None:
         """End the open paragraph; the notes in it follow."""
-        block = "".join(self._open[-1]).strip()
+        block = "".join(self._open[-1]).strip(_SPACES)
         notes = self._notes[-1]
         self._open[-1], self._notes[-1] = [], []
         target = self._blocks if len(self._open) == 1 else self._notes[-2]

@@ -94,13 +94,16 @@ class PathText(XmlReader):
 
 
 class _Edition(XmlReader):
-    """The text of a TEI edition as it is meant to be read: corrected, normalised and expanded, notes after their paragraphs."""
+    """The text of a TEI edition as it is meant to be read: corrected, normalised and expanded, without what its author deleted.
+
+    Notes follow their paragraphs.
+    """
 
     _BLOCKS = frozenset(
         {"ab", "argument", "byline", "cell", "closer", "dateline", "epigraph", "head", "item", "l", "label", "opener", "p"}
         | {"postscript", "quote", "role", "row", "salute", "signed", "sp", "speaker", "stage", "titlePart", "trailer"}
     )
-    _LEFT_OUT = frozenset({"figDesc", "fw", "graphic", "facsimile", "standOff", "sourceDoc"})
+    _LEFT_OUT = frozenset({"del", "figDesc", "fw", "graphic", "facsimile", "standOff", "sourceDoc"})
     _OTHER_READINGS = frozenset({"sic", "orig", "abbr"})  # beside what the editor has made of them
 
     def __init__(self) -> None:
@@ -108,6 +111,7 @@ class _Edition(XmlReader):
         self._paragraphs = Paragraphs()
         self._n_left_out = 0
         self._has_pages = self._has_text = self._waits = False
+        self._n_due = 0  # pages that begin with the next text
         self._in_header = False
         self._fields: dict[str, str] = {}
 
@@ -140,7 +144,7 @@ class _Edition(XmlReader):
         if self._has_text and is_inside:
             self._waits = True
         elif self._has_text:
-            self._paragraphs.add(PAGE)
+            self._n_due += 1
 
     def end(self, name: str) -> None:
         """End an element."""
@@ -164,6 +168,9 @@ class _Edition(XmlReader):
             if self._waits and (gap := _GAP.search(data)):
                 data = data[: gap.start()] + " " + PAGE + data[gap.start() :]
                 self._waits = False
+            if self._n_due and data.strip() and "note" not in self.stack:
+                data = PAGE * self._n_due + data
+                self._n_due = 0
             self._paragraphs.add(PAGE.join(map(spaced, data.split(PAGE))))
 
     def _take_field(self, value: str) -> None:
