@@ -12,7 +12,7 @@ import signal
 import time
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from ibidem.execution import tasks
 
@@ -22,7 +22,9 @@ _STARTED = time.monotonic()
 
 # How long an example takes says something of the machine, and of what else it has to do.
 for name, most in MOST_EXAMPLES.items():
-    settings.register_profile(name, max_examples=min(100, most), deadline=None)
+    settings.register_profile(
+        name, max_examples=min(100, most), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
@@ -13,6 +16,7 @@ _ALL = (1 << 64) - 1
 _INVERSE = pow(FACTOR, -1, 1 << 64)
 _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
 _N_TRIES = 1 << 20
+_IS_LETTER = np.isin(np.arange(256), _LETTERS)
 
 
 def digest_of(text: str) -> int:
@@ -20,6 +24,7 @@ def digest_of(text: str) -> int:
     return int(digest_tokens(*tokenise_texts(pa.array([text], pa.large_string())))[0])
 
 
+@cache
 def forged(text: str, victim: str) -> str:
     """Return the text and one word more, of sixteen letters, with the digest of the victim."""
     before = digest_of(text)
@@ -40,17 +45,26 @@ def unmixed(h: int, mixed: int) -> int:
     return (mixed ^ mixed >> 32) * _INVERSE & _ALL ^ h
 
 
+@lru_cache(maxsize=16)  # of 16 MB each; one in six has a word for a hash
+def _tries(number: int) -> tuple[Any, Any]:
+    """Return many strings of eight letters, as numbers, and what each makes of the hash before WORD_END."""
+    random = np.random.default_rng(number)
+    first = _LETTERS[np.arange(256) % len(_LETTERS)][random.integers(0, 256, 8 * _N_TRIES, np.uint8)].view(np.uint64)
+    mixed = (first ^ SEED) * np.uint64(FACTOR)
+    return first, mixed ^ mixed >> np.uint64(32)
+
+
+@cache
 def word_of(token: int) -> str:
     """Return a word of sixteen letters with this hash: eight by chance, until the eight that must follow are letters too."""
     # The hash of a word is mix(mix(mix(SEED, letters), more letters), WORD_END), and mix is a bijection in either argument.
-    after = unmixed(int(WORD_END), token)
-    wanted = np.uint64(unmixed(0, after))
-    random = np.random.default_rng(token % (1 << 32))
-    is_letter = np.isin(np.arange(256), _LETTERS)
+    wanted = np.uint64(unmixed(0, unmixed(int(WORD_END), token)))
+    number = 0
     while True:
-        first = random.choice(_LETTERS, (_N_TRIES, 8)).view(np.uint64)[:, 0]
-        mixed = (first ^ SEED) * np.uint64(FACTOR)
-        second = wanted ^ mixed ^ mixed >> np.uint64(32)
-        hits = np.flatnonzero(is_letter[second.view(np.uint8).reshape(-1, 8)].all(axis=1))
+        first, mixed = _tries(number)
+        hits = np.flatnonzero(_IS_LETTER[((wanted ^ mixed) & np.uint64(255)).astype(np.uint8)])
+        second = (wanted ^ mixed[hits]).view(np.uint8).reshape(-1, 8)
+        hits = hits[_IS_LETTER[second].all(axis=1)]
         if len(hits):
-            return (first[hits[:1]].tobytes() + second[hits[:1]].tobytes()).decode("ascii")
+            return (first[hits[:1]].tobytes() + (wanted ^ mixed[hits[:1]]).tobytes()).decode("ascii")
+        number += 1

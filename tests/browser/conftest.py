@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import ibidem
+from tests.waiting import LIMIT_SECONDS
 
 ROOT = Path(__file__).parent.parent.parent
 AXE = ROOT / ".venv" / "node" / "node_modules" / "axe-core" / "axe.min.js"
@@ -20,7 +22,8 @@ Open = Callable[..., AbstractContextManager[Any]]
 
 def wait_until(page: Any, condition: str) -> None:
     """Wait until a condition is true. Polled from here: the page's own policy forbids evaluating strings in it."""
-    for _ in range(100):
+    end = time.monotonic() + LIMIT_SECONDS
+    while time.monotonic() < end:
         if page.evaluate(condition):
             return
         page.wait_for_timeout(50)
@@ -61,7 +64,7 @@ def open_page(chromium: Any) -> Open:
         complaints: list[str] = []
         try:
             page = context.new_page()
-            page.set_default_timeout(15_000)
+            page.set_default_timeout(1000 * LIMIT_SECONDS)
             page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
             page.on("pageerror", lambda error: complaints.append(str(error)))
             page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.test_find import Run
 from tests.waiting import LIMIT_SECONDS, wait_until_taken
 
 COMMAND = [sys.executable, "-m", "ibidem"]
@@ -116,25 +117,33 @@ def test_a_full_disk_does_not_stop_kernels_that_are_not_compiled_yet(tmp_path: P
     assert done.stderr.startswith("ibidem: cannot write to out: ")
 
 
+@contextmanager
+def small_disk(n_bytes: int) -> Iterator[None]:
+    """Let no file of this process grow beyond so many bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 @pytest.mark.parametrize("form", ["parquet", "jsonl", "csv"])
 @pytest.mark.parametrize("verb", ["find", "cluster"])
-def test_a_full_disk_leaves_what_was_there(verb: str, form: str, tmp_path: Path) -> None:
-    command = [*COMMAND, verb, "documents.jsonl", "-o", "out", "-q", "--format", form]
+def test_a_full_disk_leaves_what_was_there(run: Run, verb: str, form: str, tmp_path: Path) -> None:
+    command = [verb, "documents.jsonl", "-q", "--format", form, "--overwrite", "-o"]
     (tmp_path / "documents.jsonl").write_bytes(line(1) + line(2))
-    assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
+    assert run(*command, "out").code == 0
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     texts = [json.loads(line(k))["text"] for k in range(40)]
     rows = [json.dumps({"id": f"{i}-{'x' * 3000}", "text": texts[i % 40]}) for i in range(80)]
     (tmp_path / "documents.jsonl").write_text("\n".join(rows))
     for folder in ("out", "new"):
-        command[command.index("-o") + 1] = folder
-        done = subprocess.run(
-            [*command, "--overwrite"], cwd=tmp_path, capture_output=True, text=True, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)),
-        )  # fmt: skip
-        assert done.returncode == 5
-        assert done.stderr.startswith(f"ibidem: cannot write to {folder}: ")
-        assert "File too large" in done.stderr
-        assert "Traceback" not in done.stderr
+        with small_disk(2000):
+            answer = run(*command, folder)
+        assert answer.code == 5
+        assert answer.err.startswith(f"ibidem: cannot write to {folder}: ")
+        assert "File too large" in answer.err
+        assert "Traceback" not in answer.err
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
     assert not (tmp_path / "new").exists() or not list((tmp_path / "new").iterdir())

@@ -142,12 +142,12 @@ def test_a_signal_at_any_import_of_a_run_leaves_nothing_behind(folder: Path) -> 
     before = files_in(folder)
     names = [name for name, is_loading in imported if is_loading]
     assert {"click", "pyarrow", "numpy", "numba", "ibidem.api"} <= set(names)
-    for name in names[:: max(1, len(names) // 12)]:
+    for name in names[:: max(1, len(names) // 8)]:
         assert interrupted(folder, "find", name, signal.SIGTERM) == (143, "ibidem: interrupted\n"), name
         assert files_in(folder) == before
     later = [name for name, is_loading in imported if not is_loading]
     assert "ibidem.pipeline" in later
-    for name in later[:: max(1, len(later) // 8)]:
+    for name in later[:: max(1, len(later) // 4)]:
         code, said = interrupted(folder, "find", name, signal.SIGTERM, goes_on=True)
         assert (code, said.splitlines()[-1]) == (143, "ibidem: interrupted"), name
         assert "Traceback" not in said
