@@ -47,6 +47,10 @@ _NETWORKS = ("documents", "groups", "passages")
     help="Prefix that turns document ids into addresses, in tei, annotations and sarif.",
 )  # fmt: skip
 @option(
+    "--baseline", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), group=INPUT,
+    help="In sarif, leave out what is shared according to this file of `find --update-baseline`.",
+)  # fmt: skip
+@option(
     "--documents", metavar="INPUT", multiple=True, group=INPUT, shell_complete=files,
     help="The documents, if they have moved (repeatable).",
 )  # fmt: skip
@@ -59,6 +63,7 @@ def export(
     table: str | None,
     network: str | None,
     base: str,
+    baseline: Path | None,
     documents: tuple[str, ...],
     overwrite: bool,
     progress: str,
@@ -87,7 +92,7 @@ def export(
         from ibidem.viewer.store_cache import views_at_hand
 
     read_run(folder)
-    options = ExportOptions(table, network, base)
+    options = ExportOptions(table, network, base, baseline)
     output = output or default_path(folder, to, options)
     check_export(output, to, overwrite, options)  # before the work, not after it
     with open_display(progress, quiet) as display, ExitStack() as stack:

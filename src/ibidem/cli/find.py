@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,19 @@ import click
 
 from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
-from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
+from ibidem.cli.options import (
+    NumberType,
+    input_arguments,
+    is_on_spark,
+    output_option,
+    resolve_settings,
+    setting_options,
+    verb_options,
+)
 from ibidem.cli.spark import run_on_spark
-from ibidem.config.settings import OUTPUT
+from ibidem.config.settings import CRITERIA, OUTPUT
+
+EXCEEDED = 1
 
 
 @click.command(
@@ -20,10 +32,22 @@ from ibidem.config.settings import OUTPUT
     examples=(
         "ibidem find articles.jsonl -o out --report",
         "ibidem find today.jsonl --against archive.jsonl -o out",
+        "ibidem find docs --max-reused-share 0.05 --baseline reuse.json",
     ),
 )
 @input_arguments
-@output_option("Folder for the results (required).", required=True)
+@output_option("Folder for the results (required, except with --max-reused-share).", required=False)
+@option(
+    "--max-reused-share", metavar="SHARE", type=NumberType(), group=CRITERIA,
+    help="Fail (exit code 1) if a document shares more than this of its text, from 0 to 1, and list where.",
+)  # fmt: skip
+@option(
+    "--baseline", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), group=CRITERIA,
+    help="What is shared according to this file does not count for --max-reused-share.",
+)  # fmt: skip
+@option(
+    "--update-baseline", is_flag=True, group=CRITERIA, help="Write what is shared now to the file that --baseline names.",
+)  # fmt: skip
 @option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page to read and share.")
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
@@ -33,7 +57,10 @@ from ibidem.config.settings import OUTPUT
 def find(
     inputs: tuple[str, ...],
     references: tuple[str, ...],
-    output: Path | str,
+    output: Path | str | None,
+    max_reused_share: Fraction | None,
+    baseline: Path | None,
+    update_baseline: bool,
     report: bool,
     config_file: str | None,
     progress: str,
@@ -47,10 +74,17 @@ def find(
     The folder OUT then contains the tables passages, repeats and documents, the settings and counts of the run (run.json),
     and a list of skipped records (skipped.jsonl).
 
+    With --max-reused-share, it is a check for continuous integration: what exceeds the limit is listed on standard output, with
+    file, line and column, and no folder is needed.
+
     To run on Spark: ibidem find hdfs:///crawl -o hdfs:///found --engine spark --tmp-dir hdfs:///tmp
     """
     config = resolve_settings(config_file, flags).with_signature("words")
+    is_check = max_reused_share is not None or update_baseline
+    _check_options(output, max_reused_share, baseline, update_baseline, report)
     if is_on_spark(config, output):
+        if is_check or output is None:
+            raise click.UsageError("--max-reused-share and --update-baseline work with the local engine only")
         if report:
             raise click.UsageError("--report works with the local engine only; run `ibidem report` on the results")
         run_on_spark("find", inputs, references, output, config, spark_conf, progress, quiet)
@@ -58,20 +92,52 @@ def find(
     with loading_libraries():
         from ibidem.api import find as find_in
         from ibidem.cli.runs import kernels_compiled, open_result, output_occupied
-        from ibidem.cli.screen import screen_width
+        from ibidem.cli.screen import say, screen_width
+        from ibidem.results.reuse_baseline import Baseline
+        from ibidem.results.reuse_summary import check_lines, place_lines
         from ibidem.results.summary import summarise
 
+    if baseline is not None and not update_baseline:
+        Baseline.read(baseline)  # before the work, not after it
     with (
-        output_occupied(output, config) as config,
+        nullcontext(config) if output is None else output_occupied(output, config) as config,
         kernels_compiled("find", config, [*inputs, *references], quiet, aside=True),
         open_result(find_in, inputs, references, config, progress, quiet, output) as (result, display),
     ):
         page: Path | str | None = None
-        if report:
+        if report and output is not None:
             page = f"{output.rstrip('/')}/report.html" if isinstance(output, str) else output / "report.html"
             title = output.rstrip("/").rpartition("/")[2] if isinstance(output, str) else output.resolve().name
             with display.stage("report"):
                 result.to_html(page, title=title)
-        summary = summarise(result, output, report=page, width=screen_width(sys.stderr))
+        summary = summarise(result, output, report=page, width=screen_width(sys.stderr), with_passages=not is_check)
+        if update_baseline and baseline is not None:
+            result.write_baseline(baseline)
+            summary += f"\nbaseline: {baseline}"
+        checked = result.check_reuse(max_reused_share, baseline=baseline) if max_reused_share is not None else None
     if not quiet:
         click.echo(summary, err=True)
+    if checked is not None:
+        for line in place_lines(checked, screen_width(sys.stdout)):
+            click.echo(line)
+        if not quiet or not checked.passed:
+            say(check_lines(checked, baseline is not None))
+        if not checked.passed:
+            sys.exit(EXCEEDED)
+
+
+def _check_options(
+    output: Path | str | None, max_share: Fraction | None, baseline: Path | None, update_baseline: bool, report: bool
+) -> None:
+    if max_share is not None and not 0 <= max_share <= 1:
+        raise click.UsageError(f"--max-reused-share must be from 0 to 1, not {float(max_share):g}")
+    if update_baseline and baseline is None:
+        raise click.UsageError("--update-baseline needs --baseline FILE, the file to write")
+    if update_baseline and baseline is not None and not baseline.absolute().parent.is_dir():
+        raise click.UsageError(f"--baseline {baseline}: there is no folder {baseline.parent}")
+    if baseline is not None and max_share is None and not update_baseline:
+        raise click.UsageError("--baseline needs --max-reused-share or --update-baseline")
+    if output is None and max_share is None and not update_baseline:
+        raise click.UsageError("Missing option '-o' / '--output'.")
+    if output is None and report:
+        raise click.UsageError("--report needs -o OUT, the folder for the report")

@@ -19,12 +19,14 @@ from ibidem.columns.notebook import MOST_ROWS, counted, listed, longest_passages
 from ibidem.config import Config
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.config.settings import OutputConfig
-from ibidem.config.surface import given
+from ibidem.config.surface import given, in_shell
 from ibidem.errors import UsageError
 from ibidem.model import Passage, Skipped
 from ibidem.resemblance import SizeGroup
 from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, mirrors_of, reused_of
 from ibidem.results.remote_folder import file_sent_to
+from ibidem.results.reuse_baseline import Baseline
+from ibidem.results.reuse_check import ReuseCheck, baseline_of, reuse_check
 from ibidem.results.sampling_grid import grid_table
 from ibidem.results.storage import Backing, Table, TableT_co, passages_of
 from ibidem.results.table_files import describe_run
@@ -114,17 +116,20 @@ class RunResult(Generic[TableT_co]):
         table: ExportTable | None = None,
         network: ExportNetwork | None = None,
         base: str = "",
+        baseline: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
     ) -> Path:
         """Write the results for another program, with times, groups, titles and texts; return the path.
 
         `table` is what csv and html-table contain (passages or, if there are none, pairs); `network` is what gexf and graphml
-        connect (documents); `base` is what the addresses of documents begin with in tei, annotations and sarif. An option that
-        the format does not know is refused. With pan, the path is a folder. An existing file is replaced only with `overwrite`.
+        connect (documents); `base` is what the addresses of documents begin with in tei, annotations and sarif; what a
+        `baseline` has is left out of sarif. An option that the format does not know is refused. With pan, the path is a folder.
+        An existing file is replaced only with `overwrite`.
         """
         from ibidem.viewer.exports.export_formats import ExportOptions, export_result
 
-        return export_result(self, Path(path), to, ExportOptions(table, network, base), overwrite)
+        known = None if baseline is None else Path(baseline)
+        return export_result(self, Path(path), to, ExportOptions(table, network, base, known), overwrite)
 
     @cached_property
     def _result_counts(self) -> Mapping[str, int]:
@@ -245,6 +250,27 @@ class Result(PassageResult[TableT_co]):
             most_words=sizes.most_words,
             most_sentences=sizes.most_sentences,
         )
+
+    def check_reuse(self, max_share: float | Fraction, *, baseline: str | os.PathLike[str] | None = None) -> ReuseCheck:
+        """Check that no document shares more than a part of its text (0 to 1) with others: for continuous integration.
+
+        What a `baseline`, a file of `write_baseline`, already has does not count. The share is that of the characters of a
+        document which are in passages and repeats. Not on Spark.
+        """
+        limit = Fraction(str(max_share))
+        if not 0 <= limit <= 1:
+            raise UsageError(f"{in_shell('--max-reused-share', 'max_share')} must be from 0 to 1, not {max_share}")
+        known = None if baseline is None else Baseline.read(baseline)
+        return reuse_check(self._local_backing("check_reuse"), self.config.sentences, limit, known)
+
+    def write_baseline(self, path: str | os.PathLike[str]) -> Path:
+        """Write what documents share now to a file that `check_reuse` takes; return its path. Not on Spark."""
+        return baseline_of(self._local_backing("write_baseline"), self.config.sentences).write(path)
+
+    def _local_backing(self, what: str) -> Backing[TableT_co]:
+        if self.backing.storage == "spark":
+            raise UsageError(f"{what} does not work on Spark", "Use the local engine.")
+        return self.backing
 
     def _further_tables(self) -> dict[str, Table]:
         return {name: self.backing.table(name) for name in ("documents", "repeats", *self._optional)}

@@ -28,13 +28,14 @@ EXCERPT_INDENT = "    "
 
 
 def summarise(
-    result: Result[Any], folder: Path | str | None = None, report: Path | str | None = None, width: int | None = None
-) -> str:
+    result: Result[Any], folder: Path | str | None = None, report: Path | str | None = None, width: int | None = None,
+    with_passages: bool = True,
+) -> str:  # fmt: skip
     """Return the summary as text, with the folder of the results and the report if they were written.
 
-    `width` is that of the screen, if it is to be shown on one.
+    `width` is that of the screen, if it is to be shown on one. Without passages, it leaves out the longest ones.
     """
-    return as_text(_lines(result, folder, report, width), width)
+    return as_text(_lines(result, folder, report, width, with_passages), width)
 
 
 def as_text(lines: Iterable[str], width: int | None) -> str:
@@ -42,7 +43,9 @@ def as_text(lines: Iterable[str], width: int | None) -> str:
     return "\n".join(fit_lines(map(printable, lines), width))
 
 
-def _lines(result: Result[Any], folder: Path | str | None, report: Path | str | None, width: int | None) -> Iterator[str]:
+def _lines(
+    result: Result[Any], folder: Path | str | None, report: Path | str | None, width: int | None, with_passages: bool
+) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
     yield f"{documents_of(result)}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
@@ -57,11 +60,11 @@ def _lines(result: Result[Any], folder: Path | str | None, report: Path | str | 
     yield from skipped_lines(result.skipped)
     yield from result.notices
     yield from stored_lines(result.resources)
-    if found.n_passages:
+    if found.n_passages and with_passages:
         yield f"the {min(_LONGEST, found.n_passages)} longest:" if found.n_passages > 1 else "this one:"
         for passage in result.longest(_LONGEST):
             yield from _passage_lines(passage, width)
-    elif not found.n_repeats:
+    elif not found.n_passages and not found.n_repeats:
         yield from _why_nothing(result.config, result.counts["documents"], found)
     if folder is not None:
         yield f"results: {folder}"

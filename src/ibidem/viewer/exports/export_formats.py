@@ -17,6 +17,7 @@ from typing import Any, TextIO
 from ibidem.config.surface import given, in_shell, named
 from ibidem.errors import OutputExistsError, ResourceError, UsageError
 from ibidem.execution.durable_files import replace_file, sync_files, sync_folder
+from ibidem.results.reuse_baseline import Baseline
 from ibidem.viewer.exports.csv_text import csv_chunks
 from ibidem.viewer.exports.flat_tables import COLUMNS, FlatTables
 from ibidem.viewer.exports.graph_files import write_gexf, write_graphml
@@ -37,11 +38,12 @@ _BYTE_ORDER_MARK = "\ufeff"  # without it, Excel takes UTF-8 for an older encodi
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """What some formats need to know: which table, which network, and what addresses of documents begin with."""
+    """What some formats need to know: which table, which network, what addresses of documents begin with, and what is known."""
 
     table: str | None = None
     network: str | None = None
     base: str = ""
+    baseline: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class _Format:
     to_file: Callable[[FlatTables, TextIO, ExportOptions], None] | None = None
     to_path: Callable[[FlatTables, Path], list[str]] | None = None
     is_folder: bool = False
-    option: str | None = None  # the only one of `ExportOptions` that it knows
+    options: tuple[str, ...] = ()  # those of `ExportOptions` that it knows
 
 
 _HEAD_BYTES = 4096
@@ -70,19 +72,22 @@ def _network_in(write: Callable[[Network, TextIO], None]) -> Callable[[FlatTable
 
 EXPORT_FORMATS = {
     "xlsx": _Format(".xlsx", to_path=write_xlsx),
-    "csv": _Format(".csv", _csv, option="table"),
-    "gexf": _Format(".gexf", _network_in(write_gexf), option="network"),
-    "graphml": _Format(".graphml", _network_in(write_graphml), option="network"),
+    "csv": _Format(".csv", _csv, options=("table",)),
+    "gexf": _Format(".gexf", _network_in(write_gexf), options=("network",)),
+    "graphml": _Format(".graphml", _network_in(write_graphml), options=("network",)),
     "pan": _Format("-pan", to_path=write_pan, is_folder=True),
-    "tei": _Format(".tei.xml", lambda tables, file, options: write_tei(tables, file, options.base), option="base"),
+    "tei": _Format(".tei.xml", lambda tables, file, options: write_tei(tables, file, options.base), options=("base",)),
     "annotations": _Format(
-        ".annotations.jsonld", lambda tables, file, options: write_annotations(tables, file, options.base), option="base"
+        ".annotations.jsonld", lambda tables, file, options: write_annotations(tables, file, options.base), options=("base",)
     ),
-    "sarif": _Format(".sarif", lambda tables, file, options: write_sarif(tables, file, options.base), option="base"),
+    "sarif": _Format(
+        ".sarif", lambda tables, file, options: write_sarif(tables, file, options.base, options.baseline),
+        options=("base", "baseline"),
+    ),
     "html-table": _Format(
-        ".html", lambda tables, file, options: write_html_table(tables, file, table_of(tables, options)), option="table"
+        ".html", lambda tables, file, options: write_html_table(tables, file, table_of(tables, options)), options=("table",)
     ),
-}
+}  # fmt: skip
 
 
 def table_of(tables: FlatTables, options: ExportOptions) -> str:
@@ -111,9 +116,11 @@ def check_export(path: Path, name: str, overwrite: bool, options: ExportOptions)
     """Raise unless an export can be written there, with these options."""
     found = format_named(name)
     for option in fields(options):
-        if getattr(options, option.name) and option.name != found.option:
-            known = ", ".join(each for each, form in EXPORT_FORMATS.items() if form.option == option.name)
+        if getattr(options, option.name) and option.name not in found.options:
+            known = ", ".join(each for each, form in EXPORT_FORMATS.items() if option.name in form.options)
             raise UsageError(f"{named(option.name)} has no effect on {name}", f"It applies to {known}.")
+    if options.baseline is not None:
+        Baseline.read(options.baseline)
     if path == STANDARD_OUTPUT:
         if found.to_file is None:
             raise UsageError(f"{name} cannot be written to standard output", "Give a file name with -o.")
