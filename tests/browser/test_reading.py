@@ -108,6 +108,9 @@ RIBBONS = """() => {
   });
 }"""
 
+ENDS_MEET = """({ drawn, ends }) => drawn.every((bounds, side) => bounds.every((bound, end) =>
+  ends[side][end].some((each) => Math.abs(each - bound) < 1.5)))"""
+
 
 @pytest.mark.parametrize("scrolled", [0, 240])
 def test_ribbons_end_where_passages_do(open_page: Open, mail_report: str, scrolled: int) -> None:
@@ -293,6 +296,7 @@ def test_sixteen_hundred_passages_are_all_marked_and_open_at_once(open_page: Ope
               document.querySelector(".view").replaceChildren(made.element);
               made.open(null);
               document.body.getBoundingClientRect();
+              ibidem.far = made;
               return performance.now() - begun;
             }""",  # noqa: E501
             [*sides, stretches],
@@ -300,6 +304,14 @@ def test_sixteen_hundred_passages_are_all_marked_and_open_at_once(open_page: Ope
         print("milliseconds", took)
         numbers = "new Set([...document.querySelectorAll('{} mark')].map((mark) => mark.dataset.in)).size"
         assert page.evaluate(numbers.format(LEFT)) == page.evaluate(numbers.format(RIGHT)) == n_passages
+        # Only blocks near what is seen are laid out; the passage is seen all the same, and ribbons end where it does.
+        assert page.evaluate(f"[...document.querySelectorAll('{LEFT} .block')].map((each) => each.textContent).join('')") == whole
+        for step in range(2):
+            for pane in (LEFT, RIGHT):
+                wait_until(page, f"({SEEN})('{pane}')")
+            wait_until(page, f"({RIBBONS})().length > 0 && ({RIBBONS})().every({ENDS_MEET})")
+            if not step:
+                page.evaluate("ibidem.far.choose(ibidem.far.stretches[1500])")
 
 
 def overlapping(seed: int) -> tuple[str, list[dict[str, Any]]]:

@@ -6,6 +6,7 @@
   const LOOKS = ["same", "edited", "rewritten"];
   // Kinds of changes that change what a text says.
   const TELLING = ["number", "date", "name", "negation", "unit"];
+  const NAMED = [...TELLING, "spelling", "order"]; // the others, such as added words, can be seen
   const MOVED = 3; // a sentence of which only moved words are left: they are parts themselves
   const turned = ([a0, a1, b0, b1, ...rest], isTurned) => (isTurned ? [b0, b1, a0, a1, ...rest] : [a0, a1, b0, b1, ...rest]);
   const length = ([start, end]) => end - start;
@@ -139,5 +140,5 @@
     return TELLING.map((kind) => [kind, kinds.filter((each) => each === kind).length]).filter(([, count]) => count);
   }
 
-  Object.assign(ibidem, { alignment: { TELLING, tellingKinds, isRepetitive, isJoined, aligned, largest, covered, spansOf, inOrder, following } });
+  Object.assign(ibidem, { alignment: { TELLING, NAMED, tellingKinds, isRepetitive, isJoined, aligned, largest, covered, spansOf, inOrder, following } });
 })(window.ibidem);

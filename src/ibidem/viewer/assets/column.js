@@ -7,10 +7,15 @@
   // With more stretches, their numbers are no buttons, which would take long to lay out: a click on the words does the same.
   const MAX_STOPS = 100;
 
-  // What changed words are in the other text, and what kind of change that is, if it is one to look at.
+  // What kind of change it is, if that is one to name.
+  function kindsChanged(kinds) {
+    const said = (kinds || []).filter((kind) => ibidem.alignment.NAMED.includes(kind));
+    return said.length ? `${said.join(", ")} changed; ` : "";
+  }
+
+  // What changed words are in the other text, and what kind of change that is.
   function counterpart(words, kinds) {
-    const said = (kinds || []).filter((kind) => ibidem.alignment.TELLING.includes(kind));
-    const what = said.length ? `${said.join(", ")} changed; ` : "";
+    const what = kindsChanged(kinds);
     if (!words) return `${what}not in the other text`;
     return `${what}in the other text: ${words.length > 200 ? `${words.slice(0, 200)}…` : words}`;
   }
@@ -23,8 +28,9 @@
   }
 
   // Returns { element, places(part), show(stretch) }: `places` are the first and last element of a part. `other` gives the words
-  // of the other text. With `isInline`, words that only the other text has are shown too.
-  function column(text, stretches, side, { label, way, other, otherWay, choose, isInline }) {
+  // of the other text. With `isInline`, words that only the other text has are shown too. A long text has `blocks`, and
+  // `laidOut()` is called when other ones were laid out.
+  function column(text, stretches, side, { label, way, other, otherWay, choose, laidOut, isInline }) {
     const otherSide = side === "left" ? "right" : "left";
     const [mine, theirs] = side === "left" ? [0, 2] : [2, 0];
     const firsts = new Map();
@@ -52,7 +58,13 @@
       return h("button", { type: "button", class: "moved-mark", "data-moved": String(moved.length - 1), title }, MOVED);
     };
     const theirWords = (edit) => ibidem.slice(other, edit[theirs], edit[theirs + 1]);
-    const decorate = (piece, words) => {
+    const onlyTheirs = (edit) => changedWords(otherWay, theirWords(edit), `${kindsChanged(edit.kinds)}only in the other text`);
+    const wordsOf = (piece, words) => {
+      const edit = words && piece.change;
+      return edit ? changedWords(way, words, counterpart(theirWords(edit), edit.kinds)) : words;
+    };
+    // `piece` may be several, one after the other, which are one mark.
+    const decorate = (piece, words, within) => {
       if (!piece.span) return [h("span", { class: "boilerplate" }, words)];
       const nodes = [];
       const part = piece.span.id;
@@ -65,7 +77,7 @@
       }
       const edit = piece.change;
       if (isInline && edit && !told.has(edit) && edit[theirs] < edit[theirs + 1]) {
-        nodes.push(changedWords(otherWay, theirWords(edit), null), " ");
+        nodes.push(onlyTheirs(edit), " ");
         told.add(edit);
       }
       const element = h(
@@ -76,7 +88,7 @@
           "data-in": String(part.stretch.number),
           "data-number": isFirst && isLong ? String(part.stretch.number) : null,
         },
-        edit ? changedWords(way, words, isInline ? null : counterpart(theirWords(edit), edit.kinds)) : words,
+        piece.pieces ? piece.pieces.map((each) => wordsOf(each, within(each.start, each.end))) : wordsOf(piece, words),
       );
       for (const { id } of piece.all) {
         if (!firsts.has(id)) firsts.set(id, element);
@@ -87,16 +99,22 @@
       return nodes;
     };
     const spans = ibidem.alignment.spansOf(stretches, side);
-    const pieces = ibidem.piecesOf(spans, text.boilerplate);
-    const shown = isInline ? withRemovals(pieces, spans, mine, theirs) : pieces;
+    const bounds = ibidem.boundsOf(text);
+    const pieces = cutAt(bounds, ibidem.piecesOf(spans, text.boilerplate));
+    const shown = isInline ? withRemovals(pieces, spans, mine, theirs) : joined(pieces, new Set(bounds));
     const element = h(
       "div",
       { class: "text", tabindex: "0", role: "region", "aria-label": label, lang: "", dir: "auto" },
-      ibidem.marked(text, shown, (piece, words) =>
-        piece.removal ? [changedWords(otherWay, theirWords(piece.removal), null), " "] : decorate(piece, words),
+      ibidem.marked(
+        text,
+        shown,
+        (piece, words, within) => (piece.removal ? [onlyTheirs(piece.removal), " "] : decorate(piece, words, within)),
+        bounds,
       ),
     );
     if (!text.segments.length) element.append(h("p", { class: "nothing" }, "The text is not available."));
+
+    const blocks = bounds.length ? ibidem.blocks(element, [...element.children], bounds, text.n_chars, laidOut) : null;
 
     let current = null;
     element.addEventListener("click", (event) => {
@@ -112,6 +130,7 @@
       element,
       side,
       otherSide,
+      blocks,
       places: (part) => (firsts.has(part) ? [firsts.get(part), lasts.get(part)] : null),
       show(stretch) {
         if (current) parts.get(current).forEach((old) => old.classList.remove("chosen"));
@@ -119,6 +138,47 @@
         if (stretch) parts.get(stretch).forEach((now) => now.classList.add("chosen"));
       },
     };
+  }
+
+  // Pieces cut where blocks end.
+  function cutAt(bounds, pieces) {
+    if (!bounds.length) return pieces;
+    const found = [];
+    let next = 0;
+    for (const piece of pieces) {
+      let { start } = piece;
+      while (next < bounds.length && bounds[next] <= start) next += 1;
+      for (; next < bounds.length && bounds[next] < piece.end; next += 1) {
+        found.push({ ...piece, start, end: bounds[next] });
+        start = bounds[next];
+      }
+      found.push({ ...piece, start });
+    }
+    return found;
+  }
+
+  // Pieces that follow one another in the same sentences, as one with `pieces`: fewer elements to lay out. None crosses a bound.
+  function joined(pieces, bounds) {
+    const found = [];
+    for (const piece of pieces) {
+      const last = found[found.length - 1];
+      const isOne =
+        last &&
+        last.span &&
+        last.end === piece.start &&
+        !bounds.has(last.end) &&
+        last.span === piece.span &&
+        last.isBoilerplate === piece.isBoilerplate &&
+        last.all.length === piece.all.length &&
+        last.all.every((span, at) => span === piece.all[at]);
+      if (isOne) {
+        last.pieces.push(piece);
+        last.end = piece.end;
+      } else {
+        found.push({ ...piece, pieces: [piece] });
+      }
+    }
+    return found;
   }
 
   // Adds a place for words that only the other text has, where this text has none.

@@ -77,8 +77,8 @@
       const shown = answer.passages.length;
       const rest = shown < answer.n_passages ? `The first ${number(shown)} of ${number(answer.n_passages)} passages are marked.` : "";
       const kinds = ibidem.alignment.tellingKinds(stretches).map(([kind, count]) => many(count, kind));
-    const changed = kinds.length ? `Among the changes: ${kinds.join(", ")}.` : "";
-    return [`${shared}.`, changed, order, rest].filter(Boolean).join(" ");
+      const changed = kinds.length ? `Among the changes: ${kinds.join(", ")}.` : "";
+      return [`${shared}.`, changed, order, rest].filter(Boolean).join(" ");
     }
 
     head() {
@@ -124,7 +124,7 @@
       const where = this.source.isApp ? "here" : "in this report";
       const which = missing.length === 2 ? "The texts are" : `The ${missing[0] === this.sides[0] ? "left" : "right"} text is`;
       const places = `the positions of the passages are ${stretches.length ? "in the table" : "not known"}`;
-      const table = stretches.length > 0 && ibidem.passages.positions(stretches, this.reading.texts);
+      const { positions, foldedPositions } = ibidem.passages;
       return [
         missing.length > 0 &&
           h("p", { class: "notice" }, `${which} not ${where}; ${places}. `, link("#left-out", "What was left out, and why"), "."),
@@ -135,7 +135,7 @@
           button("Swap sides", () => this.swap()),
           button("Print", () => window.print()),
         ),
-        missing.length ? table : table && h("details", { class: "as-table" }, h("summary", null, "Positions"), table),
+        stretches.length > 0 && (missing.length ? positions : foldedPositions)(stretches, this.reading.texts),
       ];
     }
 

@@ -44,6 +44,13 @@
     return h("div", region, table);
   }
 
+  // The table of positions, folded; made when it is first opened, as it can be long.
+  function foldedPositions(stretches, texts) {
+    const element = h("details", { class: "as-table" }, h("summary", null, "Positions"));
+    element.addEventListener("toggle", () => element.append(positions(stretches, texts)), { once: true });
+    return element;
+  }
+
   function alignedTable(texts, stretches, ways) {
     const words = (stretch, at) => {
       const [start, end] = stretch[SIDES[at]];
@@ -99,5 +106,5 @@
     };
   }
 
-  Object.assign(ibidem, { passages: { describe, positions, printed } });
+  Object.assign(ibidem, { passages: { describe, positions, foldedPositions, printed } });
 })(window.ibidem);

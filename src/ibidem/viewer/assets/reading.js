@@ -45,6 +45,7 @@
         other: this.texts[1 - at],
         otherWay: this.ways[1 - at],
         choose: (stretch, from, part) => this.choose(stretch, from, part),
+        laidOut: () => this.settle(true),
         isInline,
       });
     }
@@ -137,6 +138,10 @@
       const shown = this.stretches.filter(isShown); // of a long text, some may be left out
       this.choose(wanted || ibidem.alignment.largest(shown.length ? shown : this.stretches), null, null, !wanted);
       this.columns.forEach((column, at) => column.element.addEventListener("scroll", () => this.scrolled(at), { passive: true }));
+      const mine = () => {
+        this.goal = null;
+      };
+      ["wheel", "touchmove", "pointerdown", "keydown"].forEach((event) => this.element.addEventListener(event, mine, { passive: true }));
       this.watcher = new ResizeObserver(() => this.again());
       this.watcher.observe(this.panes);
       this.turned = () => this.again();
@@ -154,10 +159,9 @@
     // Measures where everything is, and which place of one column belongs to which of the other.
     measure() {
       this.size = this.panes.offsetWidth + this.panes.offsetHeight;
-      if (this.isNarrow.matches) {
-        this.makeSingle();
-        return;
-      }
+      if (this.isNarrow.matches) this.makeSingle();
+      this.shownColumns.forEach(({ blocks }) => blocks && blocks.fit());
+      if (this.isNarrow.matches) return;
       this.ribbons.measure();
       this.items = this.ribbons.ties
         .map((tie) => ({ left: tie.left[0], right: tie.right[0], weight: tie.left[1] - tie.left[0] + 1, tie }))
@@ -174,6 +178,29 @@
       });
       this.characterAt = known.map(following);
       this.heightOf = known.map((pairs) => following(pairs.map(([height, character]) => [character, height])));
+    }
+
+    get shownColumns() {
+      return this.isNarrow.matches ? [this.inline].filter(Boolean) : this.columns;
+    }
+
+    // Blocks of long texts are laid out as they come near, and only then is it known where everything is. What is to be shown
+    // (`goal`) is shown again until two frames changed nothing, or until the reader does something.
+    settle(isChanged) {
+      this.nQuiet = isChanged ? 0 : this.nQuiet || 0;
+      if (this.settling || !this.shownColumns.some(({ blocks }) => blocks)) return;
+      this.settling = requestAnimationFrame(() => {
+        this.settling = 0;
+        this.nQuiet += 1;
+        if (this.nQuiet === 1) {
+          this.measure();
+          this.follow();
+          if (this.goal) this.goal();
+          else if (this.across && !this.isNarrow.matches) this.scrolled(this.leader || 0);
+        }
+        if (this.nQuiet > 2) this.goal = null;
+        else if (this.goal) this.settle(false);
+      });
     }
 
     routes(items) {
@@ -208,6 +235,7 @@
         this.expected[at] = null;
       } else {
         const other = this.columns[1 - at].element;
+        if (!this.goal) this.leader = at;
         const eye = element.scrollTop + element.clientHeight * FOCUS;
         const isNear = this.near && Math.abs(this.near.tie[SIDES[at]][0] - eye) < element.clientHeight;
         const { across } = isNear ? this.near : this;
@@ -254,6 +282,13 @@
 
     // Scrolls to the chosen stretch, except on the side `from`.
     show(from) {
+      this.goal = () => this.scrollTo(from);
+      this.scrollTo(from);
+      this.nQuiet = 0;
+      this.settle(true);
+    }
+
+    scrollTo(from) {
       const place = (column) => {
         if (!this.current) return null;
         const wanted = [this.part, ...this.current.parts].find((part) => part && column.places(part));
@@ -277,6 +312,7 @@
 
     // Goes to places in both texts, in characters.
     go(places) {
+      this.goal = null;
       places.forEach((place, at) => {
         if (this.heightOf) this.move(at, this.heightOf[at](place) - this.columns[at].element.clientHeight * FOCUS);
       });
@@ -300,6 +336,7 @@
       if (this.watcher) this.watcher.disconnect();
       if (this.turned) this.isNarrow.removeEventListener("change", this.turned);
       cancelAnimationFrame(this.frame || 0);
+      cancelAnimationFrame(this.settling || 0);
     }
   }
 

@@ -8,7 +8,9 @@
   // element is measured once: where texts repeat themselves, it is in many parts.
   function measured(column) {
     const origin = column.element.scrollTop - column.element.getBoundingClientRect().top;
+    const { blocks, side } = column;
     const known = new Map();
+    if (blocks) blocks.read(origin);
     const extent = (element) => {
       let found = known.get(element);
       if (found === undefined) {
@@ -20,7 +22,8 @@
     };
     return (part) => {
       const places = column.places(part);
-      const [first, last] = places ? places.map(extent) : [null, null];
+      const placeOf = (one, end) => (blocks && !blocks.isLaidOut(one) ? blocks.placeOf(part[side][end]) : extent(one));
+      const [first, last] = places ? places.map(placeOf) : [null, null];
       return first && last ? [first[0], last[1]] : null;
     };
   }

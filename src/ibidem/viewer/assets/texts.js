@@ -44,6 +44,18 @@
   const nCharsOf = (text) => indexed({ text }).nChars;
   const endOf = (segment) => segment.start + indexed(segment).nChars;
 
+  // Where lines end, in characters of the text, at least `size` letters apart.
+  function lineEnds(segment, size) {
+    const { wide } = indexed(segment);
+    const found = [];
+    let nWide = 0;
+    for (let at = segment.text.indexOf("\n", size); at >= 0; at = segment.text.indexOf("\n", at + size)) {
+      while (nWide < wide.length && wide[nWide] + nWide < at) nWide += 1;
+      found.push(segment.start + at + 1 - nWide);
+    }
+    return found;
+  }
+
   // Returns the characters of a text from `start` to `end`, as far as they are available.
   function slice(text, start, end) {
     return text.segments
@@ -56,12 +68,30 @@
     return h("span", { class: "left-out" }, `… ${number(nChars)} ${nChars === 1 ? "character" : "characters"} left out …`);
   }
 
-  // Returns a fragment with the text; a segment may have a head, which tells what follows. `decorate` gives the nodes for each mark.
-  // Marks are in order and do not overlap.
-  function marked(text, marks, decorate) {
-    const parts = document.createDocumentFragment();
+  // Returns a fragment with the text; a segment may have a head, which tells what follows. `decorate(mark, words, within)` gives
+  // the nodes for each mark; `within(start, end)` gives those of its words that are between two places. Marks are in order and do
+  // not overlap. `bounds` divide the text into blocks; no mark crosses one.
+  function marked(text, marks, decorate, bounds = []) {
+    const whole = document.createDocumentFragment();
+    let parts = whole;
+    let next = 0; // of the bounds
+    const begin = () => {
+      parts = h("div", { class: "block" });
+      whole.append(parts);
+    };
+    if (bounds.length) begin();
+    const bounded = (place) => {
+      if (bounds[next] !== place) return;
+      next += 1;
+      begin();
+    };
     const plain = (segment, start, end) => {
-      if (start < end) parts.append(document.createTextNode(ibidem.shown(cut(segment, start, end))));
+      for (let from = start; from < end; ) {
+        const to = Math.min(end, bounds[next] ?? end);
+        parts.append(document.createTextNode(ibidem.shown(cut(segment, from, to))));
+        bounded(to);
+        from = to;
+      }
     };
     let at = 0;
     let written = 0;
@@ -76,7 +106,9 @@
         const from = Math.max(mark.start, written);
         const to = Math.min(mark.end, end);
         plain(segment, written, from);
-        parts.append(...decorate(mark, cut(segment, from, to)));
+        const within = (start_, end_) => cut(segment, Math.max(from, start_), Math.max(from, Math.min(to, end_)));
+        parts.append(...decorate(mark, cut(segment, from, to), within));
+        bounded(to);
         written = to;
         if (mark.end > end) break;
         at += 1;
@@ -85,7 +117,7 @@
       written = end;
     }
     if (text.segments.length && text.n_chars > written) parts.append(leftOut(text.n_chars - written));
-    return parts;
+    return whole;
   }
 
   // Returns the parts of a text that are marked, in reading order, without overlap. `spans` are { id, start, end, weight,
@@ -156,5 +188,5 @@
     return marked(whole, shown, (mark, words) => [mark.isMoved ? h("span", { class: "moved" }, words) : h(tag || "u", null, words)]);
   }
 
-  Object.assign(ibidem, { nCharsOf, slice, marked, piecesOf, underlined });
+  Object.assign(ibidem, { nCharsOf, lineEnds, slice, marked, piecesOf, underlined });
 })(window.ibidem);

@@ -37,8 +37,7 @@
         h("p", { class: "lead" }, data.sharing),
         ibidem.button("Print", () => window.print()),
       ),
-      stretches.length > 0 &&
-        h("details", { class: "as-table" }, h("summary", null, "Positions"), ibidem.passages.positions(stretches, [left, right])),
+      stretches.length > 0 && ibidem.passages.foldedPositions(stretches, [left, right]),
       paper.element,
     );
     document.body.append(main, h("footer", { class: "foot" }, `Made by ibidem ${data.version}. Similarity is not proof of copying.`));
