@@ -83,7 +83,7 @@ skipped with a reason. The other formats need nothing more.
 - **Word, OpenDocument, EPUB**: text that tracked changes have deleted is left out; so are comments, headers and footers.
 - **TEI**: the text as it is meant to be read (`corr`, `reg` and `expan` of a `choice`), notes after their paragraphs. `title` and
   `author` come from the header, `time` from the `date` of the source.
-- **ALTO, PAGE**: words in reading order, hyphens at line ends joined.
+- **ALTO, PAGE**: words in reading order, hyphens at line ends joined, also from region to region and from page to page.
 - **Other XML**: `--text-path article/body//p` names the elements with the text. `//` skips levels, `*` is any element, namespaces do
   not count. Files that define entities of their own are refused. The path also takes precedence in TEI, ALTO and PAGE files; those
   without such a path are read as usual.
@@ -94,8 +94,8 @@ Where documents have pages, `passages` has the columns `a_page` and `b_page`, an
 which the passage begins and the region of that page, counted from 1; null for documents without. In the text, a page begins with the
 character U+001D and a region with U+001E, which count as spaces. On Spark there are no such columns, and mailboxes are not read.
 
-`dedup` copies such files or leaves them out as a whole. It cannot cut passages out of them: write the texts with
-`find --format jsonl` and clean `texts.jsonl`.
+`dedup` copies such files or leaves them out as a whole; out of mailboxes it leaves single mails. It cannot cut passages out of
+them: write the texts with `find --format jsonl` and clean `texts.jsonl`.
 
 ## Databases
 

@@ -23,6 +23,7 @@ from ibidem.index.quotation_windows import read_posting
 from ibidem.index.quotations import FEWEST_WORDS
 from ibidem.index.quoted_parts import parts_of
 from tests.cli.test_find import run
+from tests.formats.document_writers import WRITERS
 from tests.texts import text, word
 
 __all__ = ["run"]
@@ -311,6 +312,22 @@ def test_the_command(index: ibidem.Index, tmp_path: Path, run: Any) -> None:
     assert found.code == 1
     assert "2 quotations: 1 verbatim, 1 absent" in found.err
     assert f"{article}:3: absent" in found.out
+
+
+def test_the_command_reads_documents(index: ibidem.Index, tmp_path: Path, run: Any) -> None:
+    written = ["Nobody knew.", "They said “Nobody was in danger” (ferry).", "“Nothing like that exists here”"]
+    for name in ("a.pdf", "b.docx", "i.eml"):
+        WRITERS[name](tmp_path / name, written * 3, "en")
+        found = run("verify", str(index.path), str(tmp_path / name), "--format", "jsonl")
+        assert (found.code, "6 quotations: 3 verbatim, 3 absent" in found.err) == (1, True)
+        records = [json.loads(line) for line in found.out.splitlines()]
+        assert [record["line"] for record in records] == [None] * 6
+        assert [record["page"] for record in records] == ([1, 1, 1, 1, 2, 2] if name == "a.pdf" else [None] * 6)
+        first = run("verify", str(index.path), str(tmp_path / name)).out.splitlines()[0]
+        assert first.startswith(f"{tmp_path / name}{', page 1' if name == 'a.pdf' else ''}: verbatim in ferry [")
+    (tmp_path / "c.docx").write_bytes(b"no Word file")
+    found = run("verify", str(index.path), str(tmp_path / "c.docx"))
+    assert (found.code, "c.docx cannot be checked: not a Word file" in found.err) == (3, True)
 
 
 def test_the_command_names_a_missing_file_and_an_unknown_source(index: ibidem.Index, run: Any) -> None:

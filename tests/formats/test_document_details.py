@@ -103,6 +103,21 @@ def test_the_best_reading_of_ocr_counts(tmp_path: Path) -> None:
     assert only(tmp_path / "a.xml").text.split() == ["right", "line", "by", "words", "region"]
 
 
+def test_words_and_sentences_go_on_in_the_next_region(tmp_path: Path) -> None:
+    def region(*lines: str) -> str:
+        found = (f"<TextLine><TextEquiv><Unicode>{line}</Unicode></TextEquiv></TextLine>" for line in lines)
+        return f"<TextRegion>{''.join(found)}</TextRegion>"
+
+    first = ["The ice", "The harbour froze and the mer-", "", "chants waited", "for it.", "Nobody was consid-"]
+    pages = ["".join(map(region, page)) for page in (first, ["erate. No.", "Yes."])]
+    page = f"<PcGts><Page>{pages[0]}</Page><Page>{pages[1]}</Page></PcGts>"
+    (tmp_path / "a.xml").write_text(page)
+    assert only(tmp_path / "a.xml").text.split("\n\n") == [
+        "\x1d\x1eThe ice", "\x1eThe harbour froze and the merchants", "\x1e \x1ewaited \x1efor it.",
+        "\x1eNobody was considerate", "\x1d\x1e. No.", "\x1eYes.",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("has_title", [False, True])
 def test_text_that_is_repeated_at_the_edges_of_pages_stays(tmp_path: Path, has_title: bool) -> None:
     from reportlab.pdfgen.canvas import Canvas

@@ -1,4 +1,4 @@
-"""Text, HTML and web archives: files and records that go or stay as a whole."""
+"""Text, HTML, web archives and mailboxes: files and records that go or stay as a whole."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError
+from ibidem.formats import mbox_files
 from ibidem.formats.copies import check_cuts_possible
 from ibidem.formats.decisions import Decision
 from ibidem.formats.inputs import resolve_inputs
@@ -164,6 +165,38 @@ def test_a_truncated_archive(tmp_path: Path) -> None:
     found = {(str(path), 1): Decision(drop=True)}
     (copy,) = clean(path, found, tmp_path / "out", damaged=[str(path)])
     assert copy.read_bytes() == (members[1] + members[2])[:-40]
+
+
+LETTERS = [
+    b"",
+    b"\n",
+    b"words\n",
+    b"From here\n\nFrom there\n",
+    b">From us\n\n",
+    b"x" * 3000 + b"\n\n",
+    b"a\r\n\r\n",
+    b"cut off",
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_mailbox(data: Any) -> None:
+    with folders() as (inputs, output), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mbox_files, "_READ_BYTES", data.draw(st.sampled_from([5, 1000, 1 << 20])))
+        patch.setattr(mbox_files, "MAX_RECORD_BYTES", data.draw(st.sampled_from([2000, 1 << 20])))
+        suffix = data.draw(st.sampled_from(list(COMPRESSIONS)))
+        begin = b"From a@example.org Mon May  5 10:00:00 2031\n"
+        letters = [
+            b"%sSubject: %d\n\n%s\n\n" % (begin, number, letter)
+            for number, letter in enumerate(data.draw(st.lists(st.sampled_from(LETTERS), min_size=1, max_size=7)))
+        ]
+        path = inputs / f"all.mbox{suffix}"
+        path.write_bytes(COMPRESSIONS[suffix](b"".join(letters)))
+        found = data.draw(decided(texts(path), with_cuts=False))
+        copy = check_copy(path, found, output)
+        kept = [letter for number, letter in enumerate(letters, 1) if (str(path), number) not in found]
+        assert decompressed(copy) == b"".join(kept)
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.warc", "a.jsonl", "a.csv"])

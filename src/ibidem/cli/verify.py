@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 _SHOWN_CHARS = 300
-_EXTENSIONS = {".txt", ".md", ".markdown", ".jsonl", ".json", ".ndjson"}
+_RECORDS = (".jsonl", ".ndjson", ".json")
 
 
 @click.command(
@@ -48,7 +49,8 @@ def verify(folder: Path, claims: str, source: str | None, kind: str, form: str, 
     """Say whether quotations are in an index, word for word.
 
     CLAIMS is a quotation, or a file: JSON lines with the fields quotation and source,
-    or text and Markdown, whose quotations are in quotation marks or quoted blocks.
+    or a text (Markdown, Word, PDF and the like), whose quotations are in quotation marks
+    or quoted blocks.
 
     Each is verbatim, altered, elsewhere (not in the source it is attributed to) or absent. The exit code is 1 if
     any of them is not verbatim.
@@ -87,7 +89,15 @@ _STATUSES = ("verbatim", "altered", "elsewhere", "absent")
 
 def _looks_like_file(claims: str) -> bool:
     """Say whether a text without spaces ends like the name of a file: `article.md`."""
-    return not any(map(str.isspace, claims)) and Path(claims).suffix.lower() in _EXTENSIONS
+    return not any(map(str.isspace, claims)) and (claims.lower().endswith(_RECORDS) or _is_document(claims))
+
+
+def _is_document(name: str) -> bool:
+    """Say whether a name is that of a file with one text."""
+    from ibidem.formats.registry import FORMATS, format_of
+
+    kind = format_of(name)
+    return kind is not None and FORMATS[kind].is_document
 
 
 def _single(quotation: str, source: str | None) -> Claim:
@@ -99,8 +109,12 @@ def _single(quotation: str, source: str | None) -> Claim:
 def _read(name: str, is_known: Any) -> Sequence[Claim]:
     """Return the claims of a file, or of standard input."""
     from ibidem.errors import InputError
+    from ibidem.formats.registry import TEXT, format_of
     from ibidem.index.claims import claims_of
 
+    if name != "-" and format_of(name) != TEXT and _is_document(name):
+        # A line of a text that was taken out of a file means nothing to its reader.
+        return [replace(claim, line=0) for claim in claims_of(_extracted(name), name, is_known)]
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         text = data.decode("utf-8-sig")
@@ -109,6 +123,20 @@ def _read(name: str, is_known: Any) -> Sequence[Claim]:
     except UnicodeDecodeError:
         raise InputError(f"{name} is not UTF-8 text", "Convert it, for example with iconv.") from None
     return claims_of(text, name, is_known)
+
+
+def _extracted(name: str) -> str:
+    """Return the text of a file that is more than text."""
+    from ibidem.errors import InputError
+    from ibidem.formats.reader import read
+    from ibidem.model import Skipped
+
+    skipped: list[Skipped] = []
+    documents = list(read(name, on_skip=skipped.append))
+    if not documents:
+        reason = skipped[0].reason if skipped else "there is no text in it"
+        raise InputError(f"{name} cannot be checked: {reason}", "Save it as text or Markdown, or in another format.")
+    return documents[0].text
 
 
 def _record(claim: Claim, answer: VerifiedQuotation) -> dict[str, Any]:
@@ -120,16 +148,18 @@ def _record(claim: Claim, answer: VerifiedQuotation) -> dict[str, Any]:
         if each.operation != "equal"
     ]
     return {
-        "quotation": answer.quotation, "line": claim.line or None, "source": answer.source, "status": answer.status,
-        "kinds": answer.kinds, "similarity": answer.similarity, "id": answer.id, "start": answer.start, "end": answer.end,
-        "text": answer.text, "before": answer.before, "after": answer.after, "differences": differences,
-        "is_exhaustive": answer.is_exhaustive,
+        "quotation": answer.quotation, "line": claim.line or None, "page": claim.page, "source": answer.source,
+        "status": answer.status, "kinds": answer.kinds, "similarity": answer.similarity, "id": answer.id,
+        "start": answer.start, "end": answer.end, "text": answer.text, "before": answer.before, "after": answer.after,
+        "differences": differences, "is_exhaustive": answer.is_exhaustive,
     }  # fmt: skip
 
 
 def _lines(claim: Claim, answer: VerifiedQuotation, name: str | None, is_unknown: bool) -> Iterator[str]:
     """Yield what the terminal shows of a quotation: the answer, then the quotation, the source and what differs."""
-    where = "" if name is None else f"{name}:{claim.line}: "
+    line = f":{claim.line}" if claim.line else ""
+    page = "" if claim.page is None else f", page {claim.page}"
+    where = "" if name is None else f"{name}{line}{page}: "
     kinds = f" ({', '.join(answer.kinds)})" if answer.kinds else ""
     place = "" if answer.id is None else f" in {answer.id} [{answer.start}:{answer.end}]"
     attributed = f", attributed to {answer.source}" if answer.source is not None and answer.id != answer.source else ""

@@ -69,5 +69,15 @@ def _goes_on(before: str, page: str) -> bool:
 
 
 def regions_text(regions: Iterable[str]) -> str:
-    """Return the regions of a page as its text; those without text count too."""
-    return "\n\n".join(REGION + region.strip(_SPACES) for region in regions)
+    """Return the regions of a page as its text; those without text count too.
+
+    A region that continues a sentence in lower case, as a column does, is not a new paragraph; before a capital, the one
+    before may be a heading.
+    """
+    parts: list[str] = []
+    before = ""
+    for number, region in enumerate(regions):
+        between = "" if not number else " " if region[:1].islower() and _goes_on(before, region) else "\n\n"
+        parts.append(between + REGION + region.strip(_SPACES))
+        before = region or before
+    return "".join(parts)

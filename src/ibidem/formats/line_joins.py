@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 # PDFium's sign for a hyphen at the end of a line, which is used for all such hyphens here.
 HYPHENATED = "\ufffe"
@@ -56,12 +57,13 @@ def without_hyphenation(texts: Sequence[str]) -> list[str]:
 
 
 def join_pages(pages: Sequence[str]) -> list[str]:
-    """Return pages with words that begin at the end of one and end on the next as part of the first."""
+    """Return pages with words that begin at the end of one and end on the next as part of the first; empty ones between."""
     joined = list(pages)
-    for number in range(1, len(joined)):
-        begun = _BROKEN_PAGE.search(joined[number - 1])
+    full = [number for number, page in enumerate(joined) if page]
+    for before, number in pairwise(full):
+        begun = _BROKEN_PAGE.search(joined[before])
         rest = _FIRST_WORD.match(joined[number]) if begun is not None else None
         if begun is not None and rest is not None and rest[0][0].islower():
-            joined[number - 1] = joined[number - 1][: begun.end(1)] + rest[0]
+            joined[before] = joined[before][: begun.end(1)] + rest[0]
             joined[number] = joined[number][rest.end() :].lstrip(" ")
     return joined

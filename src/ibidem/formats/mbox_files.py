@@ -1,13 +1,15 @@
 """Mailboxes: a file of messages, each after a line that begins with `From `.
 
-The position of a message is its number in the file. In copies a mailbox stays as it is: nothing can be cut out of it.
+The position of a message is its number in the file. Copies leave out whole messages; nothing can be cut out of one.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from ibidem.formats.byte_streams import MAX_RECORD_BYTES, READ_ERRORS, ByteStream
 from ibidem.formats.copy_files import InputFile, OutputFile
@@ -45,29 +47,40 @@ def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job
 
 def _messages(stream: ByteStream) -> Iterator[bytes | None]:
     """Yield the messages, without the line before them; None for one that is too long. OSError if it is no mailbox."""
-    waiting, n_searched, is_begun, is_long = bytearray(), 0, False, False
+    for _, pieces in groupby(_pieces(stream.read), itemgetter(0)):
+        message, is_long = b"", False
+        for _, piece in pieces:
+            message, is_long = piece, bool(message)  # only a message that is too long has several pieces
+        yield None if is_long else message.partition(b"\n")[2]
+
+
+def _pieces(read: Callable[[int], bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield all bytes, each piece with the number of its message; OSError if it is no mailbox.
+
+    A message begins with its line `From …`. It is one piece, or several if it is too long.
+    """
+    waiting, n_searched, number = bytearray(), 0, 0
     while True:
-        data = stream.read(_READ_BYTES)
+        data = read(_READ_BYTES)
         waiting += data
         while found := _BEGIN.search(waiting, n_searched):
-            if not is_begun and found.start() > 0:
+            if not number and found.start() > 0:
                 break
-            if is_begun:
-                yield None if is_long else bytes(waiting[1 : found.start()])
-            # The end of this line stays: after an empty message, the next one begins behind two ends of lines.
-            del waiting[: found.end() - 1]
-            n_searched, is_begun, is_long = 1, True, False
-        if not is_begun and (len(waiting) > _LONGEST_BEGIN or not data):
+            if number:
+                yield number, bytes(waiting[: found.start()])
+            del waiting[: found.start()]
+            number, n_searched = number + 1, 1
+        if not number and (len(waiting) > _LONGEST_BEGIN or not data):
             if waiting.strip():
                 raise OSError("not a mailbox: it does not begin with a line 'From …'")
             return
         if not data:
-            yield None if is_long else bytes(waiting[1:])
+            yield number, bytes(waiting)
             return
         # A beginning may be cut in two; it needs the lines before it.
-        n_searched = max(1, len(waiting) - _LONGEST_BEGIN) if is_begun else 0
+        n_searched = max(1, len(waiting) - _LONGEST_BEGIN) if number else 0
         if len(waiting) > MAX_RECORD_BYTES:
-            is_long = True
+            yield number, bytes(waiting[:-_LONGEST_BEGIN])
             del waiting[:-_LONGEST_BEGIN]
             n_searched = 1
 
@@ -87,5 +100,10 @@ def _extracted(message: bytes | None, wanted: Wanted) -> Extracted | str:
 
 
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
-    """Refuse: callers check this before."""
-    raise edits.changed()
+    """Copy everything except removed messages."""
+    chunks = file.raw_chunks(_READ_BYTES)
+    for number, pieces in groupby(_pieces(lambda _: next(chunks, b"")), itemgetter(0)):
+        decision = edits.at(number)
+        for _, piece in pieces:
+            if decision is None or not decision.drop:
+                output.write_raw(piece)

@@ -145,9 +145,9 @@ class OcrPages(XmlReader):
     def result(self) -> str:
         """Return all pages as one text."""
         numbered = [[region.text for region in page.in_order()] for page in self._pages]
-        flat = without_hyphenation([text for page in numbered for text in page])
+        flat = join_pages(without_hyphenation([text for page in numbered for text in page]))
         texts, at = [], 0
         for page in numbered:
             texts.append(regions_text(flat[at : at + len(page)]))
             at += len(page)
-        return with_page_marks(join_pages(texts))
+        return with_page_marks(texts)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ibidem.alignment.differences import word_places
+from ibidem.columns.page_marks import PageMap
 from ibidem.errors import InputError
 from ibidem.index.quotations import FEWEST_WORDS
 
@@ -26,24 +27,26 @@ _QUOTATION_FIELDS = ("quotation", "quote", "text")
 
 @dataclass(frozen=True)
 class Claim:
-    """A quotation, the line on which it begins, and the id of the document that it is attributed to."""
+    """A quotation, the line (0 if that is unknown) and the page it begins on, and the document it is attributed to, by id."""
 
     quotation: str
     line: int
     source: str | None = None
+    page: int | None = None
 
 
 def claims_of(text: str, name: str, is_known: Callable[[str], bool]) -> list[Claim]:
     """Return the claims of a file: JSON lines, or text and Markdown with quotation marks.
 
-    `is_known` says whether there is a document of an id: only such a name is a source.
+    `is_known` says whether there is a document of an id: only such a name is a source. Pages are those marked in the text.
     """
     if name.lower().endswith((".jsonl", ".ndjson")):
         return list(_of_records(text, name))
     notes = {match["note"]: match["text"] for match in _FOOTNOTE.finditer(text)}
     body = _FOOTNOTE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    pages = PageMap(text)
     return [
-        Claim(quotation, 1 + text.count("\n", 0, start), _source(body[end : end + 400], notes, is_known))
+        Claim(quotation, 1 + text.count("\n", 0, start), _source(body[end : end + 400], notes, is_known), pages.place(start)[0])
         for start, end, quotation in _quoted(body)
     ]
 
