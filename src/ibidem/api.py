@@ -380,9 +380,9 @@ def dedup(
     verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
     keep: str = "first", chains: bool = False, level: Literal["document", "passage", "sentence", "run"] = "document",
     min_copy_similarity: float | Fraction = 0.7, keep_copies: int = 1, lossless: bool = False, lossless_words: int = 3,
-    keep_if_differs: str = "none", mark_only: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto",
-    tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto", overwrite: bool = False,
-    strict: bool = False,
+    keep_if_differs: str = "none", mark_copies: bool = False, mark_only: bool = False, workers: int = 0, memory: str = "auto",
+    max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
+    overwrite: bool = False, strict: bool = False,
     # end of settings
 ) -> Cleaned[Any] | CleanedOnSpark:  # fmt: skip
     """Decide what to remove from a collection so that nothing is in it twice; `cleaned` and `write` give what remains.

@@ -346,8 +346,13 @@ RECEIPT = pa.field(
     ),
 )
 
+# A further column of `removed.jsonl`: how the removed text begins.
+SNIPPET = pa.field("snippet", pa.large_string())
+
 # Columns that are added to records when nothing is removed.
 DUPLICATE_MARKS = pa.schema([pa.field("ibidem_cluster", pa.int64()), pa.field("ibidem_duplicate_of", pa.large_string())])
+# The column that `mark_copies` adds.
+COPY_MARKS = pa.schema([pa.field("ibidem_copies", pa.int64())])
 CUT_MARKS = pa.schema(
     [pa.field("ibidem_cuts", pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("id", pa.large_string())])))]
 )

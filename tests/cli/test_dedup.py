@@ -106,11 +106,6 @@ def test_a_dry_run_writes_nothing_and_shows_examples(run: Run, news: str, tmp_pa
     assert "nothing would be removed" in run("dedup", "other.jsonl", "--dry-run").out
 
 
-def test_a_cleaned_copy_has_nothing_to_report(run: Run, news: str) -> None:
-    assert run("dedup", news, "-o", "clean", "-q").code == 0
-    said(run("report", "clean"), 3, "clean is a cleaned copy, not a folder of results", "Run `ibidem cluster`")
-
-
 def test_marks_instead_of_changes(run: Run, news: str, tmp_path: Path) -> None:
     said(run("dedup", news, "-o", "clean", "--mark-only"), 0, "1 whole document was marked, all 4 remain")
     marked = rows(tmp_path / "clean" / news)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from ibidem.config import DocumentsConfig
 from ibidem.formats import read, read_batches
 from ibidem.formats.copies import rewrite
-from ibidem.formats.decisions import Decision, SourceDecisions
+from ibidem.formats.decisions import Decision, Marks, SourceDecisions
 from ibidem.formats.inputs import resolve_inputs
 from ibidem.model import Document, Skipped
 
@@ -68,7 +68,9 @@ def clean(
     sources = resolve_inputs(inputs)
     seen: list[int] = []
     config = DocumentsConfig(**settings)
-    written = rewrite(sources, ListedDecisions(found), folder, config, marks, seen.append, damaged)
+    written = rewrite(
+        sources, ListedDecisions(found), folder, config, None if marks is None else Marks(marks), seen.append, damaged
+    )
     assert sum(seen) == sum(source.n_bytes or 0 for source in sources)  # type: ignore[union-attr]
     assert not list(folder.rglob("*.part"))
     assert sorted(path for path in folder.rglob("*") if path.is_file()) == sorted(written)

@@ -48,7 +48,8 @@ def report(
 ) -> None:
     """Write results as one HTML page that needs no network and no other file.
 
-    OUT is a folder that find, compare --pairs or cluster wrote.
+    OUT is a folder that find, compare --pairs, cluster or dedup wrote. For a
+    cleaned copy, the page shows what was removed, next to what stays.
     \f
 
     The page shows how much text is shared, the pairs of documents, both texts side by side, how text spread over time,

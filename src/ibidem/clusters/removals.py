@@ -154,7 +154,9 @@ class Removals:
         assert self.cluster is not None
         at, is_gone = find(members, self.document)
         kept = np.where(is_gone, self.matched[at] if len(self) else members, members)
-        decided = {"cluster": self.cluster[members], "kept_document": kept, "kept_id": _names(documents, kept)["id"]}
+        own = self.cluster[members]
+        copies = np.bincount(self.cluster[self.cluster >= 0])[own]
+        decided = {"cluster": own, "copies": copies, "kept_document": kept, "kept_id": _names(documents, kept)["id"]}
         table = _with_checks(_names(documents, members), documents)
         for name, column in decided.items():
             table = table.append_column(name, column if isinstance(column, pa.ChunkedArray) else pa.array(column))

@@ -23,14 +23,26 @@ _REFERENCE = -(1 << 62)  # comes first, whatever else the key says
 Numbers = NDArray[np.int64]
 
 
-def keep_order(rule: str, n_chars: Numbers, times: Numbers, values: pa.LargeStringArray, side: NDArray[np.int8]) -> Numbers:
-    """Return the rank of every document by a rule: first, longest, earliest, FIELD:max or FIELD:min.
+def keep_order(keep: str, n_chars: Numbers, times: Numbers, values: pa.LargeStringArray, side: NDArray[np.int8]) -> Numbers:
+    """Return the rank of every document by rules, the first of them first: first, longest, earliest, FIELD:max or FIELD:min.
 
     Unknown `times` are the smallest number; `values` are those of the FIELD. Reading order breaks ties; documents without a
     time or value come last. Documents of the reference, by `side`, come before all others.
     """
-    keys = direct_keys(rule, n_chars, times) if is_direct(rule) else _keys_of_values(rule, values)
-    return ranks(reference_first(keys, side == 1) if len(side) else keys)
+    rules = rules_of(keep)
+    keys = [direct_keys(rule, n_chars, times) if is_direct(rule) else _keys_of_values(rule, values) for rule in rules]
+    keys = [-side.astype(np.int64), *keys] if len(side) else keys
+    return _positions(np.lexsort(keys[::-1]))
+
+
+def rules_of(keep: str) -> list[str]:
+    """Return the rules of a list; those that come first decide first."""
+    return keep.split(",")
+
+
+def field_of(keep: str) -> str:
+    """Return the FIELD that the rules use; empty if they use none."""
+    return next((rule.rpartition(":")[0] for rule in rules_of(keep) if ":" in rule), "")
 
 
 def containers_first(rank: Numbers, sizes: Numbers, side: NDArray[np.int8]) -> Numbers:
@@ -45,9 +57,9 @@ def ranks(keys: Numbers) -> Numbers:
     return _positions(np.argsort(keys, kind="stable"))
 
 
-def is_direct(rule: str) -> bool:
-    """Return whether the key of a document depends on the document alone."""
-    return ":" not in rule
+def is_direct(keep: str) -> bool:
+    """Return whether there is one rule, by which the key of a document depends on the document alone."""
+    return ":" not in keep and "," not in keep
 
 
 def direct_keys(rule: str, n_chars: Numbers, times: Numbers) -> Numbers:
@@ -82,15 +94,15 @@ def reference_first(keys: Numbers, is_reference: NDArray[np.bool_]) -> Numbers:
 
 def fields_for_keeping(config: Config) -> DocumentsConfig:
     """Return how documents are read so that the deciding field is available: as their group, which is otherwise unused."""
-    field, separator, _ = config.clusters.keep.rpartition(":")
-    return dataclasses.replace(config.documents, group_field=field) if separator else config.documents
+    field = field_of(config.clusters.keep)
+    return dataclasses.replace(config.documents, group_field=field) if field else config.documents
 
 
 def check_keeping(documents: Documents, config: Config) -> None:
     """Raise InputError if no document has the field or time that decides which one is kept."""
-    rule = config.clusters.keep
-    is_known = documents.times != NO_TIME if is_direct(rule) else np.asarray(documents.groups.is_valid())
-    check_known(rule, int(np.count_nonzero(is_known)))
+    for rule in rules_of(config.clusters.keep):
+        is_known = documents.times != NO_TIME if is_direct(rule) else np.asarray(documents.groups.is_valid())
+        check_known(rule, int(np.count_nonzero(is_known)))
 
 
 def check_known(rule: str, n_known: int) -> None:

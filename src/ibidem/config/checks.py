@@ -73,12 +73,7 @@ def problems_of(config: Config) -> Iterator[str]:
         yield f"{named('max_disk')} must be {_SIZES}, not {config.engine.max_disk!r}"
     if config.engine.resume and config.engine.engine == "spark":
         yield f"{named('resume')} works with the local engine only; Spark replaces lost workers by itself"
-    keep = config.clusters.keep
-    if keep not in KEEP_RULES and not (keep.partition(":")[0] and keep.rpartition(":")[2] in ("max", "min") and ":" in keep):
-        yield not_among(named("keep"), keep, (*KEEP_RULES, "FIELD:max", "FIELD:min"))
-    if config.clusters.by_group and ":" in keep:
-        rules = ", ".join(KEEP_RULES)
-        yield f"{named('by_group')} does not work with {given('keep', keep)}, which reads another field; use one of {rules}"
+    yield from _keep_problems(config)
     yield from _kinds_problems("only_differences", config.alignment.only_differences, DIFFERENCE_KINDS)
     yield from _kinds_problems("keep_if_differs", config.cleaning.keep_if_differs, FACT_KINDS)
     if config.cleaning.keep_if_differs != NONE and config.resemblance.method in METHODS_BY_WORDS:
@@ -90,6 +85,24 @@ def problems_of(config: Config) -> Iterator[str]:
     if config.signatures.min_idf > config.signatures.max_idf:
         largest = f"{named('max_idf')} ({config.signatures.max_idf})"
         yield f"{named('min_idf')} must be at most {largest}, not {config.signatures.min_idf}"
+
+
+def _keep_problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with the rules that decide which document is kept."""
+    keep = config.clusters.keep
+    rules = keep.split(",")
+    for rule in rules:
+        field, separator, end = rule.rpartition(":")
+        if rule not in KEEP_RULES and not (separator and field and end in ("max", "min")):
+            yield not_among(named("keep"), rule, (*KEEP_RULES, "FIELD:max", "FIELD:min"))
+    if len({rule.rpartition(":")[0] for rule in rules if ":" in rule}) > 1:
+        yield f"{named('keep')} can use one field of the records, not several: {keep}"
+    if "first" in rules[:-1]:
+        after = ",".join(rules[rules.index("first") + 1 :])
+        yield f"{named('keep')}: first decides every case, so {after} after it has no effect"
+    if config.clusters.by_group and ":" in keep:
+        known = ", ".join(KEEP_RULES)
+        yield f"{named('by_group')} does not work with {given('keep', keep)}, which reads another field; use one of {known}"
 
 
 def _kinds_problems(name: str, value: str, choices: tuple[str, ...]) -> Iterator[str]:

@@ -35,4 +35,8 @@ class CleaningConfig:
         "come in another order: number, date, name, negation, unit. none: facts do not matter.",
         value="KINDS",
     )
+    mark_copies: bool = output_setting(
+        False,
+        "Add the field ibidem_copies to every record that stays: how many documents are in its cluster, itself included.",
+    )
     mark_only: bool = output_setting(False, "Remove nothing; mark duplicates in new columns.", common=True)

@@ -321,9 +321,10 @@ class ClustersConfig:
 
     keep: str = _criterion(
         "first",
-        "Which document of a cluster to keep: first, longest, earliest, FIELD:max or FIELD:min.",
+        "Which document of a cluster to keep: first, longest, earliest, FIELD:max or FIELD:min. Several rules, separated by "
+        "commas, decide in this order.",
         common=True,
-        value="RULE",
+        value="RULES",
     )
     chains: bool = _criterion(False, "Also put documents into one cluster that only a chain of similar documents connects.")
     by_group: bool = _output(

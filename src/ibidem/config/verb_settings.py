@@ -213,6 +213,7 @@ class DedupSettings(TypedDict, total=False):
     lossless: bool
     lossless_words: int
     keep_if_differs: str
+    mark_copies: bool
     mark_only: bool
     workers: int
     memory: str

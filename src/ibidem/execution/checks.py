@@ -63,6 +63,9 @@ def check_level(config: Config) -> None:
     if n_copies > 1 and config.cleaning.level != "document":
         step = f"Add {given('level', 'document')}, or leave out {named('keep_copies')}."
         raise UsageError(f"{given('keep_copies', n_copies)} counts whole documents, not parts of them", step)
+    if config.cleaning.mark_copies and config.cleaning.level != "document":
+        step = f"Add {given('level', 'document')}, or leave out {named('mark_copies')}."
+        raise UsageError(f"{named('mark_copies')} counts whole documents, not parts of them", step)
     limit = config.cleaning.min_copy_similarity
     if not config.alignment.align and limit != CleaningConfig().min_copy_similarity:
         name = named("min_copy_similarity")

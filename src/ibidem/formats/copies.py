@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
-
 from ibidem.config import DocumentsConfig
 from ibidem.config.surface import given
 from ibidem.errors import InputError, ResourceError
@@ -30,14 +28,14 @@ def rewrite(
     decisions: Decisions,
     folder: Path,
     config: DocumentsConfig,
-    mark_columns: pa.Schema | None = None,
+    marks: Marks | None = None,
     on_bytes: Callable[[int], None] | None = None,
     damaged: Collection[str] = (),
 ) -> list[Path]:
     """Write a copy of each source into a folder, changed as decided, and return the paths.
 
     Kept records keep their bytes in all formats except Parquet, in encodings that write each character in one way. With
-    `mark_columns`, no record is dropped or cut; each gets these columns instead, and records without fields are listed in
+    `marks`, no record is cut; each that stays gets these columns instead, and records without fields are listed in
     `marks.jsonl`. Bytes that were read are reported to `on_bytes`.
 
     `damaged` names the sources that the reader could not read to the end: what can be read of them is copied. Any other that
@@ -47,7 +45,7 @@ def rewrite(
     """
     paths = output_paths(sources, folder)
     files = [source for source in sources if isinstance(source, FileSource)]
-    run = _Run(decisions, config, None if mark_columns is None else Marks(mark_columns), on_bytes or _ignore, damaged)
+    run = _Run(decisions, config, marks, on_bytes or _ignore, damaged)
     formats = [run.check(source) for source in files]
     unlike = [source for source, kind in zip(files, formats, strict=True) if kind is not None and not FORMATS[kind].has_fields]
     try:
@@ -133,7 +131,8 @@ class _Run:
             for job in file_jobs([source], edits.wanted):
                 edits.meet_documents(job().batches)
             edits.check_all_met()
-        as_it_is = not len(decisions) if self.marks is None else lacks_fields or self._is_unread(source)
+        is_marked = self.marks is not None and not lacks_fields
+        as_it_is = self._is_unread(source) if is_marked else not (decisions.has_drops if self.marks else len(decisions))
         if not as_it_is and kind is not None and FORMATS[kind].is_document and (decision := decisions.at(0)):
             if decision.drop:
                 self._on_bytes(source.n_bytes or 0)
@@ -165,7 +164,8 @@ class _Run:
         try:
             with open(aside, "w", encoding="utf-8", errors="surrogatepass") as file:
                 for source in sources:
-                    for position, decision in self._decisions.of_source(source.name).all():
+                    decided = self._decisions.of_source(source.name).all()
+                    for position, decision in ((position, one) for position, one in decided if not one.drop):
                         whole = {} if position else {"id": source.doc_id}
                         marks = zip(self.marks.names, self.marks.values(decision), strict=True)
                         file.write(to_json({"source": source.name, "position": position, **whole, **dict(marks)}) + "\n")

@@ -97,10 +97,10 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
                 if len(row) <= column:
                     raise edits.changed(position)
                 edits.meet(position, row[column])
-            if edits.marks is not None:
-                source = style.extend(source, edits.marks.as_cells(decision))
-            elif decision is not None and decision.drop:
+            if decision is not None and decision.drop:
                 source = ""
+            elif edits.marks is not None:
+                source = style.extend(source, edits.marks.as_cells(decision))
             elif decision is not None and column is not None:
                 source = style.replace(source, row, column, edits.remaining(row[column], decision))
         pieces.append(source)

@@ -54,19 +54,30 @@ def without_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join(pieces) + text[copied:]
 
 
+def _ignore(positions: Positions, texts: pa.LargeStringArray) -> None:
+    """Take texts that nobody wants to see."""
+
+
 @dataclass(frozen=True)
 class KnownTexts:
-    """The checks of records' texts at the time of the decision, by position; `check` computes checks."""
+    """The checks of records' texts at the time of the decision, by position; `check` computes checks.
+
+    `see` gets the texts as they come again, with their positions.
+    """
 
     check: Callable[[pa.LargeStringArray], Checks]
     positions: Positions
     checks: Checks
+    see: Callable[[Positions, pa.LargeStringArray], None] = _ignore
 
     @classmethod
-    def of(cls, check: Callable[[pa.LargeStringArray], Checks], positions: Positions, checks: Checks) -> KnownTexts:
+    def of(
+        cls, check: Callable[[pa.LargeStringArray], Checks], positions: Positions, checks: Checks,
+        see: Callable[[Positions, pa.LargeStringArray], None] = _ignore,
+    ) -> KnownTexts:  # fmt: skip
         """Return them in order; a position may come more than once."""
         different, rows = np.unique(positions, return_index=True)
-        return cls(check, different, checks[rows])
+        return cls(check, different, checks[rows], see)
 
     def first_unlike(self, positions: Positions, texts: pa.LargeStringArray) -> int | None:
         """Return the position of the first text that has changed, or None; all positions are known."""
@@ -93,6 +104,11 @@ class SourceDecisions:
     def last(self) -> int:
         """The greatest position that a decision is about, or -1."""
         return int(self._positions[-1]) if len(self._positions) else -1
+
+    @property
+    def has_drops(self) -> bool:
+        """Whether any record is removed."""
+        return len(self._dropped) > 0
 
     @property
     def has_cuts(self) -> bool:
@@ -128,13 +144,14 @@ class Decisions(Protocol):
 
 
 class Marks:
-    """The columns that are added where records are only marked, in the notation of each format.
+    """The columns that are added to records, in the notation of each format.
 
-    Where nothing was decided, or a value is missing, they are null.
+    Where nothing was decided, or a value is missing, they have the value that is `usual`, or are null.
     """
 
-    def __init__(self, columns: pa.Schema) -> None:
+    def __init__(self, columns: pa.Schema, usual: Mapping[str, Any] | None = None) -> None:
         self.fields = [field.with_nullable(True) for field in columns]
+        self._usual = usual or {}
         self.names: list[str] = [field.name for field in self.fields]
         self._no_json = {ascii_only: self._json(None, ascii_only) for ascii_only in (True, False)}
 
@@ -150,16 +167,16 @@ class Marks:
 
     def as_cells(self, decision: Decision | None) -> list[str]:
         """Return the cells of CSV."""
-        return [""] * len(self.names) if decision is None else [_cell(value) for value in self.values(decision)]
+        return [_cell(value) for value in self.values(decision)]
 
     def as_arrays(self, decisions: Sequence[Decision | None]) -> list[Any]:
         """Return typed Arrow columns."""
-        marks = [{} if decision is None else decision.marks for decision in decisions]
+        marks = [self._usual if decision is None else {**self._usual, **decision.marks} for decision in decisions]
         return [pa.array([values.get(field.name) for values in marks], field.type) for field in self.fields]
 
     def values(self, decision: Decision | None) -> list[Any]:
         """Return Python values of the types that the columns have."""
-        marks = {} if decision is None else decision.marks
+        marks = self._usual if decision is None else {**self._usual, **decision.marks}
         return [pa.scalar(marks.get(field.name), field.type).as_py() for field in self.fields]
 
     def _json(self, decision: Decision | None, ascii_only: bool) -> str:

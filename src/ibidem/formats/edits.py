@@ -36,7 +36,7 @@ def values_again(values: list[Any], source: str, wanted: Wanted) -> Outcome:
 
 
 class Edits:
-    """What happens to the records of one source. With `marks`, nothing is removed; every record gets more fields.
+    """What happens to the records of one source. With `marks`, every record that stays gets more fields, and none is cut.
 
     Callers that change a record pass it to `meet`: a record that changed after the decision raises InputError.
     """
@@ -168,6 +168,8 @@ class _MetRecords:
         self._n_met += len(positions)
         if self.unlike is None:
             try:
-                self.unlike = self._known.first_unlike(positions, pa.array(texts, pa.large_string()))
+                column = pa.array(texts, pa.large_string())
+                self.unlike = self._known.first_unlike(positions, column)
+                self._known.see(positions, column)
             except UnicodeError:  # no document has such a text
                 self.unlike = int(positions[0])

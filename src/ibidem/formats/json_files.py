@@ -53,11 +53,11 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
             raise edits.changed()
         if decision is not None and (edits.marks is not None or decision.drop):
             edits.meet(position, value_at(value, edits.text_field))
-        if edits.marks is not None:
-            source = mark_value(source, decision, edits)
-        elif decision is not None and decision.drop:
+        if decision is not None and decision.drop:
             any_dropped = True
             continue
+        if edits.marks is not None:
+            source = mark_value(source, decision, edits)
         elif decision is not None:
             source = cut_object(source, position, decision, edits)
         if not any_kept:

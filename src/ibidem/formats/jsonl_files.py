@@ -268,13 +268,23 @@ def _marked(block: bytes, first_line: int, edits: Edits) -> tuple[list[bytes | m
     for row in decided:
         if lines[row].strip():
             _meet(edits, first_line + row, lines[row])
+    dropped: list[int] = []
     for row, line in enumerate(lines):
         # The piece behind the last break is the first line of the next block, unless there is something in it.
         if line.strip():
+            decision = edits.at(first_line + row)
+            if decision is not None and decision.drop:
+                dropped.append(row)
+                continue
             source = line.decode("utf-8", "surrogateescape")
-            marked = mark_value(source, edits.at(first_line + row), edits)
-            lines[row] = marked.encode("utf-8", "surrogateescape")
-    return [b"\n".join(lines)], len(lines) - 1
+            lines[row] = mark_value(source, decision, edits).encode("utf-8", "surrogateescape")
+    n_breaks = len(lines) - 1
+    for row in reversed(dropped):  # the last line of a file may have no break: then the one before it keeps its own
+        if row == n_breaks:
+            lines[row] = b""
+        else:
+            del lines[row]
+    return [b"\n".join(lines)], n_breaks
 
 
 def _meet(edits: Edits, position: int, line: bytes) -> None:

@@ -231,8 +231,8 @@ def change_rows(batch: Any, first_position: int, edits: Edits) -> list[Any]:
         rows = range(first_position, first_position + batch.num_rows)
         columns = [*batch.columns, *edits.marks.as_arrays([decisions.get(position) for position in rows])]
         fields = [*batch.schema, *edits.marks.fields]
-        return [pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, batch.schema.metadata))]
-    cuts = {position - first_position: decision for position, decision in found if not decision.drop}
+        batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, batch.schema.metadata))
+    cuts = {position - first_position: decision for position, decision in found if decision.cuts and not decision.drop}
     if cuts:
         texts = {row: edits.remaining(_text_of(column[row], edits), decision) for row, decision in cuts.items()}
         columns = [*batch.columns[:number], _replace(column, texts), *batch.columns[number + 1 :]]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ibidem.columns.text_checks import text_key
 from ibidem.config import Config
 from ibidem.config.addresses import is_remote
+from ibidem.config.cleaning_settings import CleaningConfig
 from ibidem.config.surface import given, in_shell
 from ibidem.errors import InputError, OutputExistsError, ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_folder
@@ -26,16 +27,16 @@ from ibidem.execution.output_folder import WORK_FOLDER, check_is_folder
 from ibidem.formats import read, resolve_inputs
 from ibidem.formats.byte_streams import is_unfolded
 from ibidem.formats.copies import check_cuts_possible, rewrite
-from ibidem.formats.decisions import Marks, without_spans
+from ibidem.formats.decisions import without_spans
 from ibidem.formats.edits import changed, changed_input
 from ibidem.formats.file_access import read_written
 from ibidem.formats.file_names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE, output_paths
 from ibidem.formats.sources import FileSource, FileState, Source, file_states, first_change, place_of
-from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, Document, Skipped
+from ibidem.model import Document, Skipped
 from ibidem.results.cleaned_objects import are_objects, clean_inputs, kept_rows
-from ibidem.results.decisions import TableDecisions, changes_of
+from ibidem.results.decisions import Snippets, TableDecisions, changes_of, marks_of
 from ibidem.results.remote_folder import among_results, check_cleaned_folder, check_copies_replace_none, copies_sent_to
-from ibidem.results.storage import DecidedTable, as_stream
+from ibidem.results.storage import DecidedTable
 from ibidem.results.table_files import settings_by_stage, write_result
 
 if TYPE_CHECKING:
@@ -76,21 +77,22 @@ class LocalCopies:
 
     def cleaned(self, config: Config) -> Any:
         """Return the objects that the inputs are, without what is removed; UsageError if these are files."""
-        mark_only = config.cleaning.mark_only
-        marks = Marks(self._mark_columns) if mark_only else None
-        return clean_inputs(self.original, self._decisions(config, mark_only), config.documents, marks)
+        marks = marks_of(config.cleaning, self._members is not None)
+        return clean_inputs(self.original, self._decisions(config), config.documents, marks)
 
     def keep_mask(self) -> NDArray[np.bool_]:
         """Return for each row of the inputs whether it stays; of files, for each document that was read."""
         if are_objects(self.original):
-            return kept_rows(self.original, self._decisions(None, mark_only=False))
+            return kept_rows(self.original, self._decisions(None))
         keep = np.ones(self.backing.sizes().n_documents, np.bool_)
         keep[[change.document for change in changes_of(self.backing.table("removed")) if change.cuts is None]] = False
         return keep
 
-    def _decisions(self, config: Config | None, mark_only: bool) -> TableDecisions:
+    def _decisions(self, config: Config | None, snippets: Snippets | None = None) -> TableDecisions:
+        """Return what happens to each record; without settings, what is removed."""
         key = text_key(0 if config is None else config.sentences.hash_seed)
-        return TableDecisions(self.backing.decided("removed"), self._members, mark_only, key)
+        cleaning = CleaningConfig() if config is None else config.cleaning
+        return TableDecisions(self.backing.decided("removed"), self._members, cleaning, key, snippets)
 
     def write(
         self, folder: str | os.PathLike[str], config: Config, skipped: Sequence[Skipped],
@@ -104,26 +106,26 @@ class LocalCopies:
             return []
         path = Path(folder)
         sources = check_cleaning(self.original, path, config)
-        mark_only = config.cleaning.mark_only
-        columns = self._mark_columns if mark_only else None
+        marks = marks_of(config.cleaning, self._members is not None)
         damaged = {record.source for record in skipped if record.position == 0}
         for record in skipped:
             if record.position == 0 and is_unfolded(record.reason):
                 message = f"{record.source} expands too far to be read to its end; a cleaned copy would lack the rest"
                 raise InputError(message, "Decompress it first, or leave it out.")
         self._check_unchanged(sources)
-        removed, decisions = self.backing.decided("removed"), self._decisions(config, mark_only)
+        snippets = Snippets(self.backing.decided("removed"))
+        decisions = self._decisions(config, snippets)
         staged, was_there = path / STAGED_FOLDER, path.exists()
         shutil.rmtree(staged, ignore_errors=True)  # left by a killed run
         try:
-            written = rewrite(sources, decisions, staged, config.documents, columns, on_bytes, damaged)
+            written = rewrite(sources, decisions, staged, config.documents, marks, on_bytes, damaged)
             described = {
                 **run(),
                 "settings": settings_by_stage(config),
                 "written": [str(file.relative_to(staged)) for file in written],
                 "not_copied": unread_sources(sources, skipped),
             }
-            written += write_result(staged, {"removed": as_stream(removed)}, skipped, described, "jsonl", clear=False)
+            written += write_result(staged, {"removed": snippets.stream()}, skipped, described, "jsonl", clear=False)
             self._check_unchanged()
             return _take_places(staged, path, [str(file.relative_to(staged)) for file in written])
         finally:
@@ -132,11 +134,6 @@ class LocalCopies:
             if not was_there:
                 with suppress(OSError):
                     path.rmdir()  # created for this; it is empty only if nothing was written
-
-    @property
-    def _mark_columns(self) -> pa.Schema:
-        """The columns that records get where nothing is removed."""
-        return CUT_MARKS if self._members is None else DUPLICATE_MARKS
 
     @property
     def _members(self) -> DecidedTable | None:

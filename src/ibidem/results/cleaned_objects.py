@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.config import DocumentsConfig
-from ibidem.config.surface import given
+from ibidem.config.surface import given, named
 from ibidem.errors import InputError, UsageError
 from ibidem.formats.arrow_records import arrow_batches
 from ibidem.formats.decisions import Decisions, Marks, SourceDecisions, without_spans
@@ -183,7 +183,10 @@ def _kept_values(values: Sequence[Any], changes: Changes) -> list[Any]:
 
 
 def _nothing_to_mark(what: str) -> UsageError:
-    return UsageError(f"{what} has no columns for marks", f"Leave out {given('mark_only', True)}, or pass records or a table.")
+    return UsageError(
+        f"{what} has no columns for marks",
+        f"Leave out {named('mark_only')} and {named('mark_copies')}, or pass records or a table.",
+    )
 
 
 def _clean_pandas(item: Taken, changes: Changes) -> Any:

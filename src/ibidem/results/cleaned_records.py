@@ -13,12 +13,11 @@ from ibidem.config import Config
 from ibidem.execution.flow import Flow, Mapper, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.spark.readers import LINES, NUMBER
-from ibidem.formats.decisions import Marks
 from ibidem.formats.edits import Edits
 from ibidem.formats.jsonl_files import change_lines
 from ibidem.formats.parquet_files import change_rows
-from ibidem.model import CUT_MARKS, DUPLICATE_MARKS
-from ibidem.results.decisions import decisions_of
+from ibidem.model import SNIPPET
+from ibidem.results.decisions import decisions_of, is_marking, marks_of, snippets_of
 
 
 def send_records(layout: Layout) -> Mapper:
@@ -33,15 +32,18 @@ def send_records(layout: Layout) -> Mapper:
 
 def clean_records(
     flow: Flow, records: PartedTable, gone: PartedTable, decisions: PartedTable | None, config: Config, stage: str = "cleaned"
-) -> PartedTable:
-    """Return the records that remain, at home and in order: lines, or rows of a table; marked ones with `mark_only`."""
-    mark_only = config.cleaning.mark_only
-    columns = (CUT_MARKS if decisions is None else DUPLICATE_MARKS) if mark_only else None
+) -> dict[str, PartedTable]:
+    """Return the records that remain (`cleaned`), at home and in order: lines, or rows of a table; some settings mark them. And
+    what is `removed`, with snippets.
+    """
+    cleaning = config.cleaning
+    marks = marks_of(cleaning, decisions is not None)
     is_lines = records.schema.equals(LINES)
     schema = records.schema
-    if columns is not None and not is_lines:
-        schema = pa.schema([*schema, *(field.with_nullable(True) for field in columns)])
-    decided_rows = gone if decisions is None or not mark_only else decisions
+    if marks is not None and not is_lines:
+        schema = pa.schema([*schema, *marks.fields])
+    decided_rows = gone if decisions is None or not is_marking(cleaning) else decisions
+    shown = pa.schema([*gone.schema, SNIPPET])
     order = [name for name in ("document", "start") if name in decided_rows.schema.names]
     key = text_key(config.sentences.hash_seed)
 
@@ -51,8 +53,10 @@ def clean_records(
         if len(documents) == 0:
             return
         rows = tables["decided"].sort_by([(name, "ascending") for name in order]).to_batches()
-        decided = decisions_of(rows, mark_only, key, by="document")
-        marks = None if columns is None else Marks(columns)
+        removed = tables["gone"].sort_by([("document", "ascending"), ("start", "ascending")]).combine_chunks()
+        snippets: list[str | None] = [None] * removed.num_rows
+        see = snippets_of(removed.to_batches(), "document", snippets.__setitem__)
+        decided = decisions_of(rows, cleaning, key, by="document", see=see)
         edits = Edits("the input", config.documents, decided, marks, is_utf8=True)
         # All records of a partition are here, also those that are no documents: their numbers follow one another.
         first = int(documents[0])
@@ -68,5 +72,7 @@ def clean_records(
             cleaned = table_of([np.zeros(remaining.num_rows, np.int64), *remaining.columns], schema)
         edits.check_all_met()
         yield Sent("cleaned", cleaned, partition)
+        yield Sent("removed", removed.append_column(SNIPPET, pa.array(snippets, SNIPPET.type)).cast(shown), partition)
 
-    return flow.reduce(stage, {"records": records, "decided": decided_rows}, clean, {"cleaned": schema})["cleaned"]
+    inputs = {"records": records, "decided": decided_rows, "gone": gone}
+    return flow.reduce(stage, inputs, clean, {"cleaned": schema, "removed": shown})

@@ -22,7 +22,7 @@ from ibidem.errors import SettingsError
 from ibidem.formats.python_inputs import original_of
 from ibidem.model import Skipped
 from ibidem.results.decisions import changes_of
-from ibidem.results.overview import CleaningOverview
+from ibidem.results.overview import CleaningOverview, OftenRemoved, often_removed
 from ibidem.results.result import RunResult
 from ibidem.results.storage import TableT_co
 
@@ -116,6 +116,10 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co, Inp
     def changes(self) -> Iterator[tuple[int, tuple[tuple[int, int], ...] | None]]:
         """Yield the documents that change, by number, in order, and what is cut out of each; None: all of it."""
         return ((change.document, change.cuts) for change in changes_of(self.backing.table("removed")))
+
+    def often_removed(self, count: int = 10) -> list[OftenRemoved]:
+        """Return the texts of which most copies are removed: where each stays, how many are removed, and their characters."""
+        return often_removed(self.backing.table("removed").stored_batches(), count)
 
     def first_removed(self, count: int) -> list[dict[str, Any]]:
         """Return the first rows of what is removed, each with the number of its document."""

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ibidem.columns.collection import Collection
 from ibidem.config.surface import given
 from ibidem.formats import read, resolve_inputs
 from ibidem.results.cleaned_copies import unread_sources
@@ -24,6 +25,7 @@ from ibidem.results.summary import (
 )
 
 _EXAMPLES = 10
+_OFTEN = 3
 _DOCUMENTS_READ_FOR_EXAMPLES = 20_000
 
 
@@ -63,6 +65,7 @@ def _lines(result: CleaningResult[Any, Any], folder: Path | str | None, width: i
             yield f"  but {name} could not be read at all and was not copied"
     yield from result.notices
     yield from stored_lines(result.resources)
+    yield from _often(result, would, width)
     if would:
         yield from _examples(result, width)
     else:
@@ -91,6 +94,26 @@ def _examples(result: CleaningResult[Any, Any], width: int | None) -> Iterator[s
         yield from with_names((f"  {{}}{place}", found), (row["id"], row["matched_id"]), width)
         excerpt = excerpt_of(texts.get(row["document"], "")[row["start"] : row["end"]], excerpt_width(width))
         if excerpt:
+            yield EXCERPT_INDENT + excerpt
+
+
+def _often(result: CleaningResult[Any, Any], would: bool, width: int | None) -> Iterator[str]:
+    """Yield the texts of which most copies are removed. On Spark, counting them would bring all rows to this process."""
+    often = [] if result.backing.storage == "spark" else result.often_removed(_OFTEN)
+    if not often:
+        return
+    wanted, documents = {each.example["document"] for each in often}, result.backing.documents
+    texts: dict[int, str] = {}
+    if isinstance(documents, Collection):
+        texts = {number: documents.text(number) for number in wanted}
+    elif would:  # the examples are read again, too; removed.jsonl has snippets
+        texts = _texts(result, wanted)
+    yield f"most copies {'would be ' if would else ''}{'marked' if result.config.cleaning.mark_only else 'removed'}:"
+    for each in often:
+        counted = f"  {each.n_copies:,} copies ({many(each.n_chars, 'character')})"
+        yield from with_names((counted, f" of {{}} [{each.start}:{each.end}]"), (each.id,), width)
+        text = texts.get(each.example["document"], "")[each.example["start"] : each.example["end"]]
+        if excerpt := excerpt_of(text, excerpt_width(width)):
             yield EXCERPT_INDENT + excerpt
 
 

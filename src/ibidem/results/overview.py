@@ -141,6 +141,50 @@ class CleaningOverview:
     n_removed_chars: int
 
 
+@dataclass(frozen=True)
+class OftenRemoved:
+    """A text of which several copies are removed: where it stays, how many are removed, and where the first of them was."""
+
+    id: str
+    start: int
+    end: int
+    n_copies: int
+    n_chars: int  # of the removed copies together
+    example: Mapping[str, Any]
+
+
+_PLACE = ("matched_id", "matched_source", "matched_position", "matched_start", "matched_end")
+
+
+def often_removed(batches: Iterable[pa.RecordBatch], count: int) -> list[OftenRemoved]:
+    """Return the texts of which most copies are removed, two at least; of equally many, those with more characters first.
+
+    Given are rows of `removed.jsonl`, each with its `document`. What is removed next to several places counts for each.
+    """
+    parts, n_before = [], 0
+    for batch in batches:
+        size = pc.subtract(batch["end"], batch["start"])
+        row = np.arange(n_before, n_before + batch.num_rows)
+        places = {name: batch[name] for name in _PLACE}
+        others = {name: batch[name] for name in ("document", "start", "end")}
+        parts.append(pa.table({**places, **others, "n_chars": size, "row": row}))
+        n_before += batch.num_rows
+    if not n_before:
+        return []
+    table = pa.concat_tables(parts)
+    sums = [("row", "count"), ("n_chars", "sum"), ("row", "min")]
+    found = table.group_by(_PLACE).aggregate(sums).filter(pc.field("row_count") > 1)
+    order = [("row_count", "descending"), ("n_chars_sum", "descending"), ("row_min", "ascending")]
+    rows = found.sort_by(order).slice(0, count).to_pylist()
+    return [
+        OftenRemoved(
+            row["matched_id"], row["matched_start"], row["matched_end"], row["row_count"], row["n_chars_sum"],
+            table.slice(row["row_min"], 1).select(["document", "start", "end"]).to_pylist()[0],
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
 def removed_of(batches: Iterable[pa.RecordBatch]) -> tuple[int, int, int, int, int]:
     """Return, of rows of `removed.jsonl` in reading order, each with its `document`, the last five of a CleaningOverview."""
     n_dropped = n_cut = n_cuts = n_removals = n_chars = 0

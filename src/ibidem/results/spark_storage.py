@@ -21,7 +21,7 @@ from ibidem.execution.spark.files import check_spark_output, clear_spark_output,
 from ibidem.execution.spark.run import SparkRun
 from ibidem.execution.spark.session import SessionSettings, escaped, rename_parts, spark_errors
 from ibidem.formats.registry import JSONL
-from ibidem.model import TEXT_FIELDS, Skipped
+from ibidem.model import SNIPPET, TEXT_FIELDS, Skipped
 from ibidem.passages.exchange.texts import with_texts as with_texts_flow
 from ibidem.results.cleaned_records import clean_records, send_records
 from ibidem.results.local_storage import with_texts
@@ -196,7 +196,7 @@ class SparkCopies:
         self._records = backing.run.scans.records()
         self._kind = self._records.scan.kind
         self._remaining: DataFrame | None = None
-        self._made: dict[bool, PartedTable] = {}
+        self._made: dict[bool, dict[str, PartedTable]] = {}
 
     def remaining(self, config: Config) -> DataFrame:
         """Return the records that remain: all their columns, or their lines (`value`)."""
@@ -227,10 +227,12 @@ class SparkCopies:
             else:
                 cleaned.write.parquet(f"{where}/cleaned.parquet")
 
-        return self._backing.write(folder, {"removed": self._backing.table("removed")}, skipped, run(), "jsonl", write_cleaned)
+        schema = pa.schema([*self._backing.table("removed").schema, SNIPPET])
+        removed = SparkTable(self._backing.run, self._made[config.cleaning.mark_only]["removed"], schema)
+        return self._backing.write(folder, {"removed": removed}, skipped, run(), "jsonl", write_cleaned)
 
-    def _clean(self, mark_only: bool) -> PartedTable:
-        """Return the records that remain, or all of them, marked."""
+    def _clean(self, mark_only: bool) -> dict[str, PartedTable]:
+        """Return the records that remain, or all of them, marked, and what is removed."""
         flow, layout, records = self._backing.run.flow, self._backing.layout, self._records
         stage, config = "marked" if mark_only else "cleaned", Config.of(self._backing.run.config, mark_only=mark_only)
         sent = flow.map(f"{stage}-records", records, send_records(layout), {"records": records.schema})["records"]
@@ -243,7 +245,7 @@ class SparkCopies:
         with spark_errors(), SessionSettings(run.spark):
             if mark_only not in self._made:
                 self._made[mark_only] = self._clean(mark_only)
-        parted = self._made[mark_only]
+        parted = self._made[mark_only]["cleaned"]
         is_lines = self._kind == JSONL
         frame: DataFrame = run.flow.frame(parted, ["line"] if is_lines else parted.schema.names[1:])
         return frame.selectExpr("cast(line as string) as value") if is_lines else frame

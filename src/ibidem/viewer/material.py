@@ -20,7 +20,7 @@ from ibidem.config import FORMATS
 from ibidem.config.addresses import HIDDEN, is_remote
 from ibidem.errors import InputError
 from ibidem.formats import is_changed, read, resolve_inputs, sources_described, under_described_names
-from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, MIRRORS, PASSAGES, REPEATS
+from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, MIRRORS, PASSAGES, REMOVED, REPEATS
 from ibidem.results.cleaned_objects import are_objects
 from ibidem.results.cleaning_result import CleaningResult
 
@@ -186,6 +186,18 @@ def removed_pairs(removed: pa.Table, level: str) -> dict[str, pa.Table]:
 def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
     """Return the material of a results folder; `named` are the documents, if not those in `run.json`."""
     run = read_run(folder)
+    place = folder.resolve()
+    above = place.parents[:-1][:_MOST_ABOVE]
+    if "removals" in run.get("counts", {}):
+        removed = _table(folder, "removed", REMOVED)
+        if removed is None:
+            raise InputError(f"{folder} contains no removed.jsonl", "Run `ibidem dedup` again with --overwrite.")
+        if removed.num_rows == 0:
+            raise InputError(f"nothing was removed in {folder}, so there is nothing to show", "Other settings may find repeats: see `ibidem dedup --help`.")
+        cleaning = run.get("settings", {}).get("cleaning", {})
+        level = cleaning.get("level", "document") if isinstance(cleaning, dict) else "document"
+        pairs = removed_pairs(removed, level)
+        return Material(f"Text removed in {place.name}", run, _skipped(folder), **pairs, named=tuple(named), above=above)
     tables: dict[str, Any] = {
         "passages": _table(folder, "passages", _SHOWN, _KEPT_TEXTS),
         "documents": _table(folder, "documents", DOCUMENTS),
@@ -200,8 +212,7 @@ def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
         raise InputError(
             f"{folder} contains neither passages nor duplicates", "Give a folder that find, compare or cluster wrote."
         )
-    place = folder.resolve()
-    return Material(place.name, run, _skipped(folder), **tables, named=tuple(named), above=place.parents[:-1][:_MOST_ABOVE])
+    return Material(place.name, run, _skipped(folder), **tables, named=tuple(named), above=above)
 
 
 def read_run(folder: Path) -> dict[str, Any]:
@@ -223,9 +234,6 @@ def read_run(folder: Path) -> dict[str, Any]:
     is_run = isinstance(inputs, list) and all(isinstance(entry, dict) for entry in inputs)
     if not is_run or not all(isinstance(run.get(name, {}), dict) for name in ("settings", "counts")):
         raise InputError(f"{folder / 'run.json'} does not describe a run", "Run the command again with --overwrite.")
-    if "removals" in run.get("counts", {}):
-        next_step = "Run `ibidem cluster` on the inputs to see duplicates; removed.jsonl lists what was removed."
-        raise InputError(f"{folder} is a cleaned copy, not a folder of results", next_step)
     found: dict[str, Any] = run
     return found
 

@@ -29,7 +29,8 @@ DUPLICATES = pa.schema(
 )
 CLUSTERS = pa.schema([("cluster", pa.int64()), ("document", pa.int64()), ("id", pa.large_string()), ("canonical", pa.bool_())])
 # One row per member of a cluster. `kept_…` is the canonical document, also for the canonical document itself; `similarity` is
-# NaN if the two were not compared. `copy` says which copy of the canonical document it is, 0 for that itself.
+# NaN if the two were not compared. `copy` says which copy of the canonical document it is, 0 for that itself, and `copies` how
+# many members there are.
 DECISIONS = pa.schema(
     [
         *NAMED,
@@ -37,6 +38,7 @@ DECISIONS = pa.schema(
         *((f"kept_{field.name}", field.type) for field in NAMED),
         ("similarity", pa.float64()),
         ("copy", pa.int64()),
+        ("copies", pa.int64()),
     ]
 )
 
@@ -45,7 +47,7 @@ _NUMBERED = pa.schema(
     [(name, pa.int64()) for name in ("document", "cluster", "first", "canonical")] + [("similarity", pa.float64())]
 )
 _KEEPING = pa.schema([("canonical", pa.int64()), ("document", pa.int64())])
-_KEPT = pa.schema([("member", pa.int64()), *NAMED, ("copy", pa.int64())])
+_KEPT = pa.schema([("member", pa.int64()), *NAMED, ("copy", pa.int64()), ("copies", pa.int64())])
 _HALF_NAMED = pa.schema([*LISTED, ("b_id", pa.large_string())])
 
 Numbers = NDArray[np.int64]
@@ -86,7 +88,9 @@ def name_tables(flow: Flow, clustered: Mapping[str, PartedTable], named: PartedT
         of, member = (keeping[name].to_numpy() for name in _KEEPING.names)
         copy = np.zeros(len(of), np.int64)
         copy[of != member] = copy_numbers(of[of != member], member[of != member])
-        kept = table_of([member, *_rows(documents, keeping["canonical"]).columns, copy], _KEPT)
+        _, which = np.unique(of, return_inverse=True)
+        copies = np.bincount(which)[which] if len(of) else copy
+        kept = table_of([member, *_rows(documents, keeping["canonical"]).columns, copy, copies], _KEPT)
         yield Sent("kept", kept, layout.home(keeping["document"].to_numpy()))
 
     inputs = {"named": named, "listed": clustered["listed"], **numbered}
@@ -105,7 +109,7 @@ def name_tables(flow: Flow, clustered: Mapping[str, PartedTable], named: PartedT
         members = in_order(tables["numbered"])
         kept = tables["kept"].take(pa.array(np.argsort(tables["kept"]["member"].to_numpy())))
         own = _rows(documents, members["document"])
-        columns = [*own.columns, members["cluster"], *kept.columns[1:-1], members["similarity"], kept["copy"]]
+        columns = [*own.columns, members["cluster"], *kept.columns[1:-2], members["similarity"], *kept.columns[-2:]]
         yield Sent("decisions", table_of(columns, DECISIONS), partition)
 
     inputs = {"named": named, "numbered": numbered["numbered"], **half}
