@@ -305,7 +305,8 @@ def test_sixteen_hundred_passages_are_all_marked_and_open_at_once(open_page: Ope
         numbers = "new Set([...document.querySelectorAll('{} mark')].map((mark) => mark.dataset.in)).size"
         assert page.evaluate(numbers.format(LEFT)) == page.evaluate(numbers.format(RIGHT)) == n_passages
         # Only blocks near what is seen are laid out; the passage is seen all the same, and ribbons end where it does.
-        assert page.evaluate(f"[...document.querySelectorAll('{LEFT} .block')].map((each) => each.textContent).join('')") == whole
+        blocks = f"[...document.querySelectorAll('{LEFT} .block')]"
+        assert page.evaluate(f"{blocks}.map((each) => each.textContent).join('')") == whole
         for step in range(2):
             for pane in (LEFT, RIGHT):
                 wait_until(page, f"({SEEN})('{pane}')")

@@ -216,7 +216,7 @@ def test_memory_and_disk_say_the_same() -> None:
 )
 def test_a_broken_baseline_is_named(content: str, message: str) -> None:
     Path("reuse.json").write_text(content, "utf-8")
-    with pytest.raises(InputError, match="baseline|reuse") as error:
+    with pytest.raises(InputError, match=r"baseline|reuse") as error:
         check(documents(a=paragraph(1), b=paragraph(1)), "reuse.json")
     assert message in str(error.value)
 

@@ -193,7 +193,8 @@ def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
         if removed is None:
             raise InputError(f"{folder} contains no removed.jsonl", "Run `ibidem dedup` again with --overwrite.")
         if removed.num_rows == 0:
-            raise InputError(f"nothing was removed in {folder}, so there is nothing to show", "Other settings may find repeats: see `ibidem dedup --help`.")
+            advice = "Other settings may find repeats: see `ibidem dedup --help`."
+            raise InputError(f"nothing was removed in {folder}, so there is nothing to show", advice)
         cleaning = run.get("settings", {}).get("cleaning", {})
         level = cleaning.get("level", "document") if isinstance(cleaning, dict) else "document"
         pairs = removed_pairs(removed, level)
