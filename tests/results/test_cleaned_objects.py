@@ -136,7 +136,7 @@ def test_marks_are_added_where_nothing_is_removed(kind: str) -> None:
 
 def test_what_cannot_be_given_back_is_said(tmp_path: Path) -> None:
     texts = [record["text"] for record in RECORDS]
-    with pytest.raises(UsageError, match="a list of texts has no columns for marks\nLeave out mark_only=True"):
+    with pytest.raises(UsageError, match="a list of texts has no columns for marks\nLeave out mark_only and mark_copies,"):
         ibidem.dedup(texts, mark_only=True, level="sentence").cleaned()
     records = [dict(record) for record in RECORDS]
     result = ibidem.dedup(records, level="sentence")

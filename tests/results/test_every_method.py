@@ -34,6 +34,8 @@ ARGUMENTS: dict[str, Callable[[Path], tuple[Any, ...]]] = {
     "hit_records_of": lambda folder: (0,),
     "passages_of": lambda folder: (0,),
     "n_passages_of": lambda folder: (0,),
+    "check_reuse": lambda folder: (0.5,),
+    "write_baseline": lambda folder: (folder / "reuse.json",),
 }
 KEYWORDS: dict[str, dict[str, Any]] = {"export": {"to": "gexf"}}
 SPECIAL = ("__repr__", "_repr_html_", "__len__", "__iter__")

@@ -55,7 +55,7 @@ def without_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _ignore(positions: Positions, texts: pa.LargeStringArray) -> None:
-    """Take texts that nobody wants to see."""
+    """Do nothing with texts: no checks are wanted."""
 
 
 @dataclass(frozen=True)

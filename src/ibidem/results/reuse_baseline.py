@@ -1,7 +1,7 @@
 """A baseline: the sentences of each document that were already shared when a rule was introduced, so that they do not count.
 
-It is keyed by what sentences say, not by where they are: nothing changes when text moves, when lines are wrapped anew, or when
-another document is renamed. A document that is itself renamed takes over what was known of documents that are gone.
+It is keyed by what sentences say, not by where they are: nothing changes when text moves, when lines wrap differently, or when
+another document is renamed. A document that is itself renamed takes over what was known of documents that were removed.
 """
 
 from __future__ import annotations

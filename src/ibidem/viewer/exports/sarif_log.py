@@ -86,7 +86,7 @@ def _new_place(
 
 
 def _fingerprint(passage: PlacedPassage) -> str:
-    """Return what stays the same when lines move or are wrapped anew: a hash of both ids and texts; empty without texts."""
+    """Return what stays the same when lines move or wrap differently: a hash of both ids and texts; empty without texts."""
     sides = sorted((side.id, " ".join((side.text or "").split())) for side in (passage.copy, passage.source))
     if not all(text for _, text in sides):
         return ""
