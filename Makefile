@@ -4,16 +4,25 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check test-versions docs man programs clean fuzz soak
+.PHONY: demo test lint kernels check test-versions docs man programs clean fuzz soak
 
 demo: .venv/installed
 	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv --report
 	@echo "Open demo/report.html in a browser. The tables are beside it; examples/newsroom/README.md describes the collection."
 
 # Tests run in their own order: those of Spark, few and long, would come last otherwise, with nothing left to run beside them.
-test: .venv/installed-dev programs
-	$(LINT)
+# What needs one processor only runs beside other things that do.
+test:
+	@$(MAKE) --no-print-directory --jobs=2 .venv/installed-dev programs
+	@$(MAKE) --no-print-directory --jobs=2 lint kernels
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
+
+lint:
+	$(LINT)
+
+# Compiled once before the tests: processes that begin together would each compile the same.
+kernels:
+	$(BIN)/ibidem warmup --quiet
 
 # Linter, types and the tests of what changed since BASE, those nearest to the change first, as many as two minutes allow.
 BASE ?= HEAD

@@ -3,6 +3,9 @@
 Properties say how many examples to try. `make test` tries at most 100 of them, `HYPOTHESIS_PROFILE=many` (`make soak`) all, and
 `HYPOTHESIS_PROFILE=quick` ten: enough to see that ibidem runs on a version of Python or of a dependency. `--at-most SECONDS`
 starts no further test after that time, for a quick look.
+
+A run ends with the files that took the most processor time, including processes that they started and that have ended. Unlike
+seconds of a clock, it is nearly the same on a machine that has other things to do.
 """
 
 from __future__ import annotations
@@ -10,6 +13,9 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +25,9 @@ from ibidem.execution import tasks
 MOST_EXAMPLES = {"quick": 10, "full": 100, "many": 1_000_000}
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "full")
 _STARTED = time.monotonic()
+_N_SLOWEST = 20
+_processor_seconds: Counter[str] = Counter()  # by file; in the process that reports
+_seen = 0.0
 
 # How long an example takes says something of the machine, and of what else it has to do.
 for name, most in MOST_EXAMPLES.items():
@@ -64,3 +73,39 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         function = getattr(item, "function", None)
         if hasattr(function, own) and getattr(function, own).max_examples > most:
             setattr(function, own, settings(getattr(function, own), max_examples=most))
+
+
+def _processor_time() -> float:
+    """Return the seconds that processors have worked for this process and for those it started that have ended."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol() -> None:
+    """Begin to count the processor time of a test."""
+    global _seen
+    _seen = _processor_time()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    """Add the processor time of a phase to its report, which travels to the process that sums up."""
+    global _seen
+    outcome: Any = yield
+    now = _processor_time()
+    outcome.get_result().processor_seconds = now - _seen
+    _seen = now
+
+
+def pytest_runtest_logreport(report: Any) -> None:
+    """Add up the processor time of a file."""
+    _processor_seconds[report.location[0]] += report.processor_seconds
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """List the files that took the most processor time."""
+    if hasattr(config, "workerinput") or len(_processor_seconds) < 2:
+        return
+    terminalreporter.section(f"processor time: {sum(_processor_seconds.values()):.0f} s")
+    for path, seconds in _processor_seconds.most_common(_N_SLOWEST):
+        terminalreporter.line(f"{seconds:8.1f} s  {path}")

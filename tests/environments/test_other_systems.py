@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.cli.test_find import Run, run, said
+
+__all__ = ["run"]
+
 ROOT = Path(__file__).parents[2]
-PROGRAM = "from tests.environments.other_systems import become; become('{}'); from ibidem.cli.main import main; main()"
+# Runs several commands, so that all that is slow about a start comes once; what they print is divided by a line.
+PROGRAM = """
+import json, sys
+from tests.environments.other_systems import become
+become(sys.argv[1])
+from ibidem.cli.main import main
+for command in json.loads(sys.argv[2]):
+    sys.argv = ["ibidem", *command]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, command
+    print("\\0", end="", flush=True)
+"""
 SHARED = "The ferry left the harbour at noon with forty passengers, and nobody saw it again before the storm had passed. "
 MORE = "Engineers replaced the pump with one taken from a sister ship that lay at the northern berth. "
 
 
-def ibidem(system: str, *arguments: str | Path, code: int = 0, **options: str) -> subprocess.CompletedProcess[str]:
-    """Run ibidem on a simulated system; "linux" is this one."""
-    program = PROGRAM.format(system) if system != "linux" else "from ibidem.cli.main import main; main()"
-    command = [sys.executable, "-c", program, *map(str, arguments)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, **options})
-    assert done.returncode == code, done.stderr
-    return done
+def ibidem(system: str, *commands: Sequence[str | Path]) -> list[str]:
+    """Run commands on a simulated system, one after the other; return what each printed."""
+    listed = json.dumps([[str(word) for word in command] for command in commands])
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, system, listed], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\0")[:-1]
 
 
 @pytest.fixture
@@ -38,26 +56,26 @@ def texts(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("system", ["windows", "macos"])
-def test_a_run_in_memory_and_on_disk_finds_the_same(system: str, texts: Path, tmp_path: Path) -> None:
-    found = {}
-    for where, flags in {"linux": (), system: (), "disk": ("--memory", "64MB")}.items():
-        out = tmp_path / f"out-{where}"
-        ibidem(where if where == "linux" else system, "find", texts, "-o", out, "--format", "jsonl", *flags)
-        found[where] = (out / "passages.jsonl").read_text("utf-8")
-        assert json.loads((out / "run.json").read_text("utf-8"))["peak_memory_bytes"] >= 0
+def test_a_run_in_memory_and_on_disk_finds_the_same(system: str, run: Run, texts: Path, tmp_path: Path) -> None:
+    folders = {where: tmp_path / f"out-{where}" for where in ("linux", "memory", "disk")}
+    commands = {where: ["find", texts, "-o", out, "--format", "jsonl"] for where, out in folders.items()}
+    said(run(*map(str, commands["linux"])), 0)
+    ibidem(system, commands["memory"], [*commands["disk"], "--memory", "64MB"])
+    found = {where: (out / "passages.jsonl").read_text("utf-8") for where, out in folders.items()}
     assert found["linux"].count("\n") == 1
     assert set(found.values()) == {found["linux"]}
+    for out in folders.values():
+        assert json.loads((out / "run.json").read_text("utf-8"))["peak_memory_bytes"] >= 0
 
 
 @pytest.mark.parametrize("system", ["windows", "macos"])
-def test_an_index_grows_answers_and_is_locked(system: str, texts: Path, tmp_path: Path) -> None:
+def test_an_index_grows_answers_and_is_locked(system: str, run: Run, texts: Path, tmp_path: Path) -> None:
     index = tmp_path / "news.idx"
-    ibidem(system, "index", "add", index, texts)
-    answer = ibidem(system, "index", "query", index, texts).stdout
-    assert answer == ibidem("linux", "index", "query", index, texts).stdout
+    _, answer = ibidem(system, ["index", "add", index, texts], ["index", "query", index, texts])
+    here = run("index", "query", str(index), str(texts))
+    assert (here.code, here.out) == (0, answer)
     assert "t1" in answer
-    ibidem(system, "index", "remove", index, "t2")
-    ibidem(system, "index", "verify", index)
+    ibidem(system, ["index", "remove", index, "t2"], ["index", "verify", index])
 
 
 def test_the_lock_of_windows_excludes_others_and_says_who(tmp_path: Path) -> None:
