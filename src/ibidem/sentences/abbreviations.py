@@ -6,7 +6,8 @@ Categories (words are written without their last period, in lower case):
 - after: the end of a sentence only if an opener follows ("Weiss & Co. They …");
 - ordinal: German nouns and months that follow the period of an ordinal ("3. Oktober");
 - openers: words that sentences often start with;
-- clauses: openers that no other language has as a word, so that they also open a sentence in lower case ("no idea. they …").
+- clauses: openers that no other language has as a word, so that they also open a sentence in lower case ("no idea. they …");
+- whole: short words that sentences often end with and that abbreviate nothing, so that a sentence in lower case may follow them.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from ibidem.columns.hashes import FACTOR, SEED
 from ibidem.config.surface import named
 from ibidem.errors import SettingsError
 
-CATEGORIES = ("before", "number", "after", "openers", "ordinal", "clauses")
-BITS = BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL, CLAUSE = 1, 2, 4, 8, 16, 32
+CATEGORIES = ("before", "number", "after", "openers", "ordinal", "clauses", "whole")
+BITS = BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL, CLAUSE, WHOLE = 1, 2, 4, 8, 16, 32, 64
 
 _N_SLOTS = 8192
 _ALL_BITS = (1 << 64) - 1
@@ -33,9 +34,9 @@ LANGUAGES: dict[str, dict[str, str]] = {
         "number": "no nos nr p pp pg pgs ch chap chs sec sect sects fig figs eq eqs eqn tab vol vols art arts par"
         " para ver ed eds op ex exs ref refs app appx cl col line lines jan feb mar apr jun jul aug sep sept"
         " oct nov dec n° nº № rev ca circa c approx tel ext box rm apt suite pt pts bk lib cap v vv item"
-        " note nt ser ph",
+        " note nt ser ph pop mon tue tues wed thu thur thurs fri sat sun",
         "after": "co cos inc ltd corp llc plc bros jr sr esq etc al st ave blvd rd hwy sq dept dist univ assn assoc"
-        " govt intl mfg mgr natl a.m p.m ph.d m.d u.s u.s.a u.k e.u u.n conn calif ariz colo fla ky mich"
+        " govt intl mfg mgr natl mon wed fri a.m p.m ph.d m.d u.s u.s.a u.k e.u u.n conn calif ariz colo fla ky mich"
         " minn mont nev okla penn tenn tex vt wis wyo ala min hr hrs sec secs lb lbs oz ft yd yds mph tue tues"
         " thur thurs a.k.a d.c l.a n.y b.c a.d c.e b.c.e ibid cit loc",
         "openers": "the it he she they we you i this that these those there here how what when where who whom whose"
@@ -47,14 +48,20 @@ LANGUAGES: dict[str, dict[str, str]] = {
         " their let please see note according despite even just now today yesterday tomorrow to of under"
         " over about such only perhaps maybe don isn doesn didn aren wasn weren",
         "clauses": "i you he she it they the this that these those there their your our its what when where who why how and"
-        " but because if then maybe please just could would should does did have not im ive dont cant thats",
+        " but because if then maybe please just could would should does did not ive dont cant thats",
+        "whole": "it no me us him you her them up out off now then there here too so well back down again good bad best great nice"
+        " cool fun bit lot lots way day days week night year car cars dog dogs cat cats man men guy guys kid kids boy girl girls"
+        " mom dad son home house room food meal work works job jobs town road door book books game mean know need want find"
+        " help tell said told think went left got done gone seen been was did does have had can will hard fast last past long"
+        " loud clean cold hot old new sick mad sad weird worth fit right rest that this what all both ever soon much such"
+        " as is are asap lol lmao omg haha tho thx thanks plz pls drive drink drinks",
     },
     "de": {
         "before": "fa hr hrn fr frl dr prof dipl ing bzw z.b z.t d.h u.a v.a i.d.r i.a s.a vgl bspw ggf ggfs evtl"
         " inkl exkl sog ehem geb gest verh zzgl abzgl einschl ausschl insb insbes betr bez d.i u.u z.zt st"
         " hl allg angebl ursprgl eigtl ca",
         "number": "nr nrn s abb abs art bd bde kap tab taf ziff anm aufl ausg fn rn rdnr rz hs vers str tel fax bl sp"
-        " abschn jan feb mär mrz apr jun jul aug sep sept okt nov dez par jg h nro buchst lfd ssp mind",
+        " abschn jan feb mär mrz apr jun jul aug sep sept okt nov dez par jg h nro buchst lfd ssp mind az",
         "after": "usw usf etc u.v.m u.ä u.s.w o.g o.ä m.w u.dgl dgl co gmbh kg str tsd mio mrd mill std min sek jh"
         " jhd jhdt v.chr n.chr bd a.d ff f d.j a.a.o ebd ebda ags gegr verf hrsg hg übers dt engl frz lat"
         " griech österr schweiz gem mag",
@@ -74,7 +81,7 @@ LANGUAGES: dict[str, dict[str, str]] = {
         "before": "mm mme mmes mlle mlles mgr dr st ste sts stes cf p.ex c.-à-d c.à.d hab boul resp vs n.d.l.r",
         "number": "n no nos p pp art al chap fig t vol liv § par tab ann janv févr fév avr juil sept oct nov déc réf"
         " tél éd coll ch sect num av fol",
-        "after": "etc cie sté s.a s.a.r.l s.n.c.f j.-c ibid op cit apr dép min sec pr",
+        "after": "av etc cie sté s.a s.a.r.l s.n.c.f j.-c ibid op cit apr dép min sec pr",
         "openers": "le la les l un une des du de d il elle ils elles on nous vous je j tu ce cet cette ces c ça cela"
         " ceci qui que qu quoi quand où comment pourquoi quel quelle et mais ou donc or ni car si comme"
         " lorsque puisque dans en à au aux par pour avec sans sous sur selon depuis pendant après avant chez"
@@ -166,7 +173,7 @@ LANGUAGES: dict[str, dict[str, str]] = {
     },
     "cs": {
         "before": "pí dr prof ing mgr mudr judr phdr rndr sv tzv tzn tj např resp popř ul nám gen plk kpt viz srov",
-        "number": "č čís str s kap obr tab sv roč odst písm led ún břez dub květ čvn čvc srp zář říj list pros tel",
+        "number": "č čís str cca s kap obr tab sv roč odst písm led ún břez dub květ čvn čvc srp zář říj list pros tel",
         "after": "atd atp apod aj mj hod min kč tis mil mld n.l př.n.l s.r.o a.s spol doc",
         "openers": "on ona ono oni my vy já ty to ten ta ti tam tady kdo co kde kdy jak proč a ale nebo jestli když"
         " protože v ve na z ze do od po pro bez pod nad před za o při mezi jeho její jejich náš můj všechny"
@@ -175,11 +182,11 @@ LANGUAGES: dict[str, dict[str, str]] = {
     "sk": {
         "before": "dr prof ing mgr mudr judr phdr rndr bc sv tzv tzn tj t.j napr resp príp ul nám gen plk kpt pozn porov por"
         " vid p pán im zn ods",
-        "number": "č čís str s kap obr tab roč písm zb z.z jan feb mar apr máj jún júl aug sept sep okt nov dec tel čl bod r",
+        "number": "č čís str cca s kap obr tab roč písm zb z.z jan feb mar apr máj jún júl aug sept sep okt nov dec tel čl bod r",
         "after": "atď atp apod a.i i.i hod min tis mil mld n.l pr.n.l s.r.o a.s spol doc stor kol eur sk",
         "openers": "on ona ono oni ony my vy ja ty to ten tá tí tie tam tu kto čo kde kedy ako prečo a ale alebo ak keď"
         " pretože lebo v vo na z zo do od po pre bez pod nad pred za o pri medzi jeho jej ich náš môj všetky všetci"
-        " každý nie bol bola bolo boli je sú tiež však potom dnes",
+        " každý nie nikto nič bol bola bolo boli je sú tiež však potom dnes",
     },
     "kk": {
         "before": "мыс т.ғ.к т.ғ.д проф акад доц көш обл ауд қ пр даңғ см сал т.а әл ал",

@@ -21,6 +21,7 @@ from ibidem.sentences.code_points import (
     OPENER,
     PARAGRAPH,
     QUOTE,
+    SEPARATOR,
     STRONG_STOP,
     UNSPACED,
     UPPER,
@@ -33,7 +34,6 @@ from ibidem.sentences.kernels.scan import (
     find_token,
     find_word_end,
     find_word_start,
-    is_ascii,
     kind_at,
     kind_before,
     look_up,
@@ -42,13 +42,16 @@ from ibidem.sentences.kernels.scan import (
 )
 
 # The categories of ibidem.sentences.abbreviations, which itself imports kernels.
-BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL, CLAUSE = 1, 2, 4, 8, 16, 32
+BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL, CLAUSE, WHOLE = 1, 2, 4, 8, 16, 32, 64
+# A single letter of a script without case is an initial or "Dr.", but a syllable of Korean is a word.
+_HANGUL_LEAD = 0xEA
 
 # Verdicts.
 GOES_ON, ENDS = np.int64(-2), np.int64(-1)
 _MAX_MARKER_BYTES = 16
 _MAX_TITLE_BYTES = 60
-_MIN_WORD_BYTES = 6  # a word as long as this before a period is rarely an abbreviation
+_MIN_WORD_LETTERS = 6  # a word as long as this before a period is rarely an abbreviation
+_MIN_VOWEL_LETTERS = 4  # and one as long as this that ends in a vowel: words are cut short after a consonant
 
 
 @inner_kernel
@@ -109,6 +112,36 @@ def _is_clipped(data, i):
 
 
 @inner_kernel
+def _ends_in_vowel(data, i):
+    """Return whether the letter before `i` is a vowel, or y, of the Latin, Cyrillic or Greek script."""
+    last, lead = data[i - 1], data[i - 2]
+    if last < 0x80:
+        last |= 32
+        return last == 97 or last == 101 or last == 105 or last == 111 or last == 117 or last == 121
+    if lead == 0xC3:  # all but ç, ñ, ð and þ
+        return last >= 0xA0 and last != 0xA7 and last != 0xB0 and last != 0xB1 and last != 0xBE
+    if lead == 0xD0:  # а е и й о
+        return last == 0xB0 or last == 0xB5 or 0xB8 <= last <= 0xB9 or last == 0xBE
+    if lead == 0xD1:  # у, ы to я, ё
+        return last == 0x83 or 0x8B <= last <= 0x8F or last == 0x91
+    if lead == 0xCE:  # ά to ί, α ε η ι ο
+        return 0xAC <= last <= 0xAF or last == 0xB1 or last == 0xB5 or last == 0xB7 or last == 0xB9 or last == 0xBF
+    return lead == 0xCF and (last == 0x85 or 0x89 <= last <= 0x8E)
+
+
+@inner_kernel
+def _is_whole_word(data, kinds, start, i):
+    """Return whether the word that ends at `i` is too long for an abbreviation that no list has."""
+    n_letters = n_ascii = 0
+    for k in range(start, i):
+        n_letters += kinds[k] != CONTINUATION
+        n_ascii += data[k] < 0x80
+    if n_letters >= _MIN_VOWEL_LETTERS and _ends_in_vowel(data, i):
+        return True
+    return n_ascii >= _MIN_WORD_LETTERS and not _is_clipped(data, i)
+
+
+@inner_kernel
 def _starts_small(data, kinds, sentence, i, word, end, words):
     """Return whether a sentence starts in lower case at `word`, after the stop at `i`: "any idea? they were closed. it rained".
 
@@ -124,13 +157,21 @@ def _starts_small(data, kinds, sentence, i, word, end, words):
         return before >= FIRST_TOKEN_KIND or (before == BLANK and opened & (CLAUSE | OPENER_WORD) != 0)
     if before == CLOSER:
         return opened & CLAUSE != 0
+    is_letter = word + 1 >= end or data[word + 1] == 32
+    if start == i:
+        return before == SEPARATOR  # "It costs $400+. good luck"
+    shape = _shape_of_word(kinds, start, i)
+    if shape == 3:
+        return opened & CLAUSE != 0 and not is_letter  # "5. i 6." counts in Croatian
     categories = look_up(data, start, i, words)
-    if i - start < 2 or _shape_of_word(kinds, start, i) != 0 or categories & (BEFORE | NUMBER | AFTER) != 0:
+    if categories & WHOLE != 0 and opened & CLAUSE != 0:
+        return True
+    if i - start < 2 or shape != 0 or categories & (BEFORE | NUMBER | AFTER) != 0:
         return False
-    if i - start >= _MIN_WORD_BYTES and kinds[start] == LOWER and is_ascii(data, start, i) and not _is_clipped(data, i):
+    if categories & WHOLE != 0 or (kinds[start] == LOWER and _is_whole_word(data, kinds, start, i)):
         return True
     # "i" is also a word of Slavic and Scandinavian languages.
-    is_word = i - start >= (4 if word + 1 >= end or data[word + 1] == 32 else 3)
+    is_word = i - start >= (4 if is_letter else 3)
     return opened & CLAUSE != 0 and (is_word or categories & (CLAUSE | OPENER_WORD) != 0)
 
 
@@ -184,6 +225,8 @@ def is_abbreviation(data, kinds, sentence, i, word, end, words):
     if categories & AFTER == 0 and shape == 0:
         return False
     if next_kind != UPPER and next_kind != DIGIT:
+        if shape == 1 and next_kind == CASELESS and kinds[start] == CASELESS and data[start] < _HANGUL_LEAD:
+            return True
         return next_kind != CASELESS and next_kind < UNSPACED
     if shape == 1:
         # "z. B. Der": the two letters are one abbreviation.
@@ -229,12 +272,31 @@ def _find_reference_end(data, i, end):
 
 
 @inner_kernel
+def _find_face_end(data, kinds, i, end):
+    """Return the end of the face at `i`, such as :-) or ;P, if a blank follows, or -1."""
+    if i + 2 >= end or not 58 <= data[i] <= 59:
+        return -1
+    k = i + 1
+    while k < end and k - i < 3 and (data[k] == 45 or data[k] == 39):
+        k += 1
+    mouth = k
+    while k < end and k - mouth < 8 and data[k] == data[mouth]:
+        k += 1
+    kind = kind_at(kinds, mouth, end)
+    is_mouth = kind == OPENER or kind == CLOSER or data[mouth] | 32 == 100 or data[mouth] | 32 == 112
+    return k if is_mouth and BLANK <= kind_at(kinds, k, end) <= PARAGRAPH else -1
+
+
+@inner_kernel
 def ends_with_smile(data, kinds, i, low, end):
-    """Return whether the bracket at `i` ends a face like :-) and a capital follows: a sentence ends there too."""
+    """Return whether the bracket at `i` ends a face like :-) and a capital or a number follows: a sentence ends there too."""
     eyes = i - 1 if i > low and data[i - 1] != 45 else i - 2
     if eyes <= low or not (data[eyes] == 58 or data[eyes] == 59) or kinds[eyes - 1] != BLANK:
         return False
-    return kind_at(kinds, i + 1, end) == BLANK and kind_at(kinds, skip_blanks(kinds, i + 1, end), end) == UPPER
+    if kind_at(kinds, i + 1, end) != BLANK:
+        return False
+    kind = kind_at(kinds, skip_blanks(kinds, i + 1, end), end)
+    return kind == UPPER or kind == DIGIT
 
 
 @inner_kernel
@@ -355,7 +417,10 @@ def judge_stop(data, kinds, low, sentence, i, end, words):
         text = skip_quote_markers(data, kinds, text + 1, end)
     kind = kind_at(kinds, text, end)
     if kind == COMMA or kind == CLOSER or FULL_STOP <= kind <= ELLIPSIS:
-        return k, GOES_ON
+        face_end = _find_face_end(data, kinds, text, end)
+        return (face_end, ENDS) if face_end >= 0 else (k, GOES_ON)
+    if data[text] == 0xC2 and (data[text + 1] == 0xA1 or data[text + 1] == 0xBF):
+        return k, ENDS  # ¡ and ¿ open sentences, in lower case too
     word = find_next_word(kinds, text, end)
     if kind_at(kinds, word, end) == LOWER:
         second = skip_kinds(kinds, word + 1, end, CONTINUATIONS)
