@@ -6,6 +6,7 @@ The position of a message is its number in the file. Copies leave out whole mess
 from __future__ import annotations
 
 import functools
+import io
 import re
 from collections.abc import Callable, Iterator
 from itertools import groupby
@@ -19,6 +20,7 @@ from ibidem.formats.jobs import Job, Outcome, weighed
 from ibidem.formats.mail_text import message_text
 from ibidem.formats.records import Wanted, too_long
 from ibidem.formats.sources import FileSource
+from ibidem.model import Skipped
 
 MAX_JOB_BYTES = 8 << 20
 _READ_BYTES = 1 << 20
@@ -33,7 +35,7 @@ def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job
     messages: list[tuple[int, bytes | None]] = []
     n_bytes = 0
     try:
-        for number, message in enumerate(_messages(stream), 1):
+        for number, message in enumerate(_messages(stream.read), 1):
             messages.append((number, message))
             n_bytes += len(message or b"")
             if n_bytes >= MAX_JOB_BYTES:
@@ -45,9 +47,25 @@ def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job
     yield weighed(functools.partial(_documents, messages, source.name, wanted, stream.take_count()), n_bytes)
 
 
-def _messages(stream: ByteStream) -> Iterator[bytes | None]:
+def count_messages(data: bytes) -> int:
+    """Return how many messages a whole mailbox has; 0 if it is none."""
+    try:
+        return sum(1 for _ in groupby(_pieces(io.BytesIO(data).read), itemgetter(0)))
+    except OSError:
+        return 0
+
+
+def documents_of_mailbox(data: bytes, source: str, wanted: Wanted) -> Outcome:
+    """Return the documents of a whole mailbox."""
+    try:
+        return _documents(list(enumerate(_messages(io.BytesIO(data).read), 1)), source, wanted, 0)
+    except OSError as error:
+        return Outcome(skipped=[Skipped(source, 0, f"cannot be read to its end: {error}")])
+
+
+def _messages(read: Callable[[int], bytes]) -> Iterator[bytes | None]:
     """Yield the messages, without the line before them; None for one that is too long. OSError if it is no mailbox."""
-    for _, pieces in groupby(_pieces(stream.read), itemgetter(0)):
+    for _, pieces in groupby(_pieces(read), itemgetter(0)):
         message, is_long = b"", False
         for _, piece in pieces:
             message, is_long = piece, bool(message)  # only a message that is too long has several pieces

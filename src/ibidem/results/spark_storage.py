@@ -22,6 +22,7 @@ from ibidem.execution.spark.run import SparkRun
 from ibidem.execution.spark.session import SessionSettings, escaped, rename_parts, spark_errors
 from ibidem.formats.registry import JSONL
 from ibidem.model import SNIPPET, TEXT_FIELDS, Skipped
+from ibidem.passages.exchange.texts import with_pages
 from ibidem.passages.exchange.texts import with_texts as with_texts_flow
 from ibidem.results.cleaned_records import clean_records, send_records
 from ibidem.results.local_storage import with_texts
@@ -49,6 +50,11 @@ class SparkBacking:
             name: (OrderedRepeats if name == "repeats" else SparkTable)(run, table, schema_of(name, table.schema))
             for name, table in tables.items()
         }
+        marks = run.scans.page_marks
+        if marks.has_pages and texts is not None and "passages" in tables:
+            paged = with_pages(run.flow, tables["passages"], texts, self.layout, marks)
+            schema = pa.schema([*self._tables["passages"].schema, *marks.fields])
+            self._tables["passages"] = SparkTable(run, paged, schema)
         self._texts = texts
         self._n_documents = run.progress.counts["documents"]
         self._frames: dict[str, DataFrame] = {}

@@ -7,7 +7,7 @@ Categories (words are written without their last period, in lower case):
 - ordinal: German nouns and months that follow the period of an ordinal ("3. Oktober");
 - openers: words that sentences often start with;
 - clauses: openers that no other language has as a word, so that they also open a sentence in lower case ("no idea. they …");
-- whole: short words that sentences often end with and that abbreviate nothing, so that a sentence in lower case may follow them.
+- whole: short words that sentences often end with and that abbreviate nothing, so that one in lower case may follow.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ LANGUAGES: dict[str, dict[str, str]] = {
         " over about such only perhaps maybe don isn doesn didn aren wasn weren",
         "clauses": "i you he she it they the this that these those there their your our its what when where who why how and"
         " but because if then maybe please just could would should does did not ive dont cant thats",
-        "whole": "it no me us him you her them up out off now then there here too so well back down again good bad best great nice"
-        " cool fun bit lot lots way day days week night year car cars dog dogs cat cats man men guy guys kid kids boy girl girls"
-        " mom dad son home house room food meal work works job jobs town road door book books game mean know need want find"
+        "whole": "it no me us him you her them up out off now then there here too so well back down again good bad best"
+        " great nice cool fun bit lot lots way day days week night year car cars dog dogs cat cats man men guy guys kid kids"
+        " boy girl girls mom dad son home house room food meal work works job jobs town road door book books game"
+        " mean know need want find"
         " help tell said told think went left got done gone seen been was did does have had can will hard fast last past long"
         " loud clean cold hot old new sick mad sad weird worth fit right rest that this what all both ever soon much such"
         " as is are asap lol lmao omg haha tho thx thanks plz pls drive drink drinks",
@@ -182,7 +183,8 @@ LANGUAGES: dict[str, dict[str, str]] = {
     "sk": {
         "before": "dr prof ing mgr mudr judr phdr rndr bc sv tzv tzn tj t.j napr resp príp ul nám gen plk kpt pozn porov por"
         " vid p pán im zn ods",
-        "number": "č čís str cca s kap obr tab roč písm zb z.z jan feb mar apr máj jún júl aug sept sep okt nov dec tel čl bod r",
+        "number": "č čís str cca s kap obr tab roč písm zb z.z jan feb mar apr máj jún júl aug sept sep okt nov dec"
+        " tel čl bod r",
         "after": "atď atp apod a.i i.i hod min tis mil mld n.l pr.n.l s.r.o a.s spol doc stor kol eur sk",
         "openers": "on ona ono oni ony my vy ja ty to ten tá tí tie tam tu kto čo kde kedy ako prečo a ale alebo ak keď"
         " pretože lebo v vo na z zo do od po pre bez pod nad pred za o pri medzi jeho jej ich náš môj všetky všetci"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ibidem.columns.page_columns import PageMarks
 from ibidem.config import Config, DocumentsConfig
 from ibidem.config.surface import given, named
 from ibidem.errors import InputError, NoValueError
@@ -17,6 +18,7 @@ from ibidem.execution.flow import Mapper, PartedTable
 from ibidem.execution.spark.readers import (
     LINES,
     NUMBER,
+    PAGED,
     SKIPPED,
     NumberedFile,
     Reader,
@@ -31,13 +33,14 @@ from ibidem.execution.spark.scans import FRAME, Counted, Part, count_records, pa
 from ibidem.formats.file_encodings import AUTO
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.records import Wanted, missing_column
-from ibidem.formats.registry import FORMATS, JSONL, PARQUET
+from ibidem.formats.registry import FORMATS, JSONL, MBOX, PARQUET
 from ibidem.model import Skipped
 
 _READERS: Mapping[str, Callable[[Mapping[str, NumberedFile], DocumentsConfig], Reader]] = {
     JSONL: line_reader,
     PARQUET: row_reader,
     FRAME: row_reader,
+    MBOX: file_reader,
     **{name: file_reader for name, kind in FORMATS.items() if kind.is_document},
 }
 _MOST_TOLD = 1000
@@ -57,7 +60,8 @@ class Scan:
 
 @dataclass
 class Scans:
-    """Everything a run reads. After a stage has read it, `skipped` has the skipped records.
+    """Everything a run reads. After a stage has read it, `skipped` has the skipped records, and `page_marks` says whether texts
+    have pages.
 
     Files that cannot be read at all are known before: `skipped_here`.
     """
@@ -72,6 +76,7 @@ class Scans:
     skipped_here: list[Skipped] = field(default_factory=list)
     skipped: PartedTable | None = None
     n_skipped_there: int = 0
+    page_marks: PageMarks = field(default_factory=PageMarks)
     columns: dict[str, None] = field(default_factory=dict)  # of tables, in their order
 
     @property
@@ -96,10 +101,12 @@ class Scans:
     @property
     def outputs(self) -> Mapping[str, pa.Schema]:
         """What readers return besides documents."""
-        return {"skipped": SKIPPED}
+        return {"skipped": SKIPPED, "paged": PAGED}
 
     def after_reading(self, flow: Any, stored: Mapping[str, PartedTable]) -> None:
-        """Record skipped records; raise if none are allowed."""
+        """Record skipped records and pages; raise if no record may be skipped."""
+        paged = flow.collect(stored["paged"])["has_regions"].to_pylist()
+        self.page_marks = PageMarks(bool(paged), any(paged))
         self.skipped = stored["skipped"]
         self.n_skipped_there = flow.count(self.skipped)
         if self.config.output.strict:

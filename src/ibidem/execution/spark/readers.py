@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ibidem.columns.page_columns import PageMarks
 from ibidem.columns.parted_tables import NUMBERED, table_of
 from ibidem.columns.texts import text_buffers
 from ibidem.config import DocumentsConfig
@@ -22,8 +23,9 @@ from ibidem.formats.byte_streams import BOM, is_utf8
 from ibidem.formats.extracted_files import documents_of_contents
 from ibidem.formats.jobs import Outcome
 from ibidem.formats.jsonl_files import parse_lines
+from ibidem.formats.mbox_files import documents_of_mailbox
 from ibidem.formats.records import Wanted
-from ibidem.formats.registry import FORMATS, TEXT
+from ibidem.formats.registry import FORMATS, MBOX, TEXT
 from ibidem.formats.sources import FileSource
 from ibidem.formats.text_files import documents_of_files
 
@@ -32,6 +34,7 @@ LINES = pa.schema([(NUMBER, pa.int64()), ("line", pa.large_binary())])
 SKIPPED = pa.schema(
     [("document", pa.int64()), ("source", pa.string()), ("position", pa.int64()), ("reason", pa.string()), ("id", pa.string())]
 )
+PAGED = pa.schema([("has_regions", pa.bool_())])  # a row for each batch in which texts have pages
 
 Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch | Sent]]
 
@@ -153,15 +156,19 @@ def raw_rows(files: Mapping[str, NumberedFile], schema: pa.Schema) -> Reader:
 
 
 def file_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Reader:
-    """Return a reader of rows (path, content): a file is a document."""
+    """Return a reader of rows (path, content): a file is a document, or a mailbox."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Sent]:
         wanted = Wanted(config)
         for batch in batches:
             for path, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
                 file = files[plain_path(path)]
-                make = documents_of_contents if FORMATS[file.source.format or TEXT].is_extracted else documents_of_files
-                outcome = make([(file.source, content.as_py())], wanted)
+                data = content.as_py()
+                if file.source.format == MBOX:
+                    outcome = documents_of_mailbox(data, file.source.name, wanted)
+                else:
+                    make = documents_of_contents if FORMATS[file.source.format or TEXT].is_extracted else documents_of_files
+                    outcome = make([(file.source, data)], wanted)
                 yield from _numbered(outcome, file)
 
     return read
@@ -194,9 +201,12 @@ def _as_utf8(data: bytes, encoding: str) -> bytes:
 
 
 def _numbered(outcome: Outcome, file: NumberedFile) -> Iterator[pa.RecordBatch | Sent]:
-    """Yield the documents of an outcome with their numbers, and the skipped records."""
+    """Yield the documents of an outcome with their numbers, the skipped records, and whether texts have pages."""
     before_first = file.first_document - file.first_position
     for batch in outcome.batches:
+        marks = PageMarks.of(batch.column("text"))
+        if marks.has_pages:
+            yield Sent("paged", table_of([[marks.has_regions]], PAGED), 0)
         documents = batch.column("position").to_numpy() + before_first
         yield pa.RecordBatch.from_arrays([pa.array(documents), *batch.columns], schema=NUMBERED)
     if outcome.skipped:

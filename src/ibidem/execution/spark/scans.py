@@ -16,14 +16,15 @@ from ibidem.execution.spark.readers import plain_path, without_scheme
 from ibidem.execution.spark.session import escaped, list_sizes
 from ibidem.formats import resolve_inputs
 from ibidem.formats.byte_streams import COMPRESSIONS
+from ibidem.formats.mbox_files import count_messages
 from ibidem.formats.python_inputs import Texts
 from ibidem.formats.records import Wanted, missing_column
-from ibidem.formats.registry import FORMATS, JSONL, PARQUET, format_of
+from ibidem.formats.registry import FORMATS, JSONL, MBOX, PARQUET, format_of
 from ibidem.formats.sources import FileSource, ObjectSource, has_arrow
 from ibidem.model import Document
 
 FRAME = "data frame"
-_KINDS = (JSONL, PARQUET, *(name for name, kind in FORMATS.items() if kind.is_document))
+_KINDS = (JSONL, PARQUET, MBOX, *(name for name, kind in FORMATS.items() if kind.is_document))
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,8 @@ def _as_part(files: Sequence[tuple[FileSource, int]]) -> Iterator[Part]:
 def _check_file(file: FileSource) -> None:
     name = os.path.basename(file.name)
     other = (
-        f"Spark reads Parquet, JSON Lines and files that are one document; convert it, or leave out {given('engine', 'spark')}."
+        "Spark reads Parquet, JSON Lines, mailboxes and files that are one document; convert it, or leave out "
+        f"{given('engine', 'spark')}."
     )
     if file.format not in _KINDS:
         raise InputError(f"Spark cannot read {file.name}", other)
@@ -156,9 +158,13 @@ def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
 
     paths = [escaped(path) for path in part.files]
     counted: dict[str, dict[int, int]] = {path: {} for path in part.files}
-    if part.kind != FRAME and FORMATS[part.kind].is_document:
+    if part.kind == MBOX or (part.kind != FRAME and FORMATS[part.kind].is_document):
         frame = spark.read.format("binaryFile").load(paths)
         rows = frame.select(_file_metadata(frame, "file_path", "path"), functions.col("content"))
+        if part.kind == MBOX:
+            for row in rows.mapInArrow(_count_messages, "path string, n long").collect():
+                counted[plain_path(row.path)][0] = row.n
+            return Counted(counted, rows, rows)
         return Counted({path: {0: 1} for path in part.files}, rows, rows)
     if part.kind == JSONL:
         frame = spark.read.option("lineSep", "\n").text(paths)
@@ -175,6 +181,12 @@ def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
         counted[plain_path(row[0])][0] = row[1]
     chosen = [quoted(name) for name in frame.columns if name in wanted.names]
     return Counted(counted, frame.select(*place, *chosen), frame.select(*place, *map(quoted, frame.columns)))
+
+
+def _count_messages(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        numbers = [count_messages(content.as_py()) for content in batch.column(1)]
+        yield pa.RecordBatch.from_arrays([batch.column(0).cast(pa.string()), pa.array(numbers, pa.int64())], ["path", "n"])
 
 
 def quoted(name: str) -> str:
