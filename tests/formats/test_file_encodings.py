@@ -77,3 +77,17 @@ def test_an_encoding_that_is_none(tmp_path: Path) -> None:
 def test_the_two_encodings_of_windows_are_told_apart(encoding: str, text: str) -> None:
     assert detected_encoding(text.encode(encoding)) == encoding
     assert detected_encoding(f"{text} ".encode(encoding) * 100) == encoding
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1250", "Český text o knihách, který je přečten. Žluťoučký kůň úpěl."),
+        ("iso8859-2", "Český text o knihách, který je přečten. Žluťoučký kůň úpěl."),
+        ("cp1251", "Мой дядя самых честных правил – «не в шутку» занемог…"),
+        ("cp1253", "Το «βιβλίο» είναι ακριβό – πολύ ακριβό… Ποιος θα το πάρει;"),
+        ("cp1254", "Kitap “pahalı” – çok pahalı… Kimse almıyor, çünkü değmez; ağaçlar şimdi yeşil."),
+    ],
+)
+def test_no_character_is_lost_in_windows_and_iso_encodings(encoding: str, text: str) -> None:
+    assert text.encode(encoding).decode(detected_encoding(text.encode(encoding))) == text

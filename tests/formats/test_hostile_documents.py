@@ -135,9 +135,9 @@ def test_numbers_that_are_no_characters_and_endless_depth_do_no_harm(tmp_path: P
 
 def test_a_letter_may_say_from_at_the_start_of_a_paragraph(tmp_path: Path) -> None:
     first = "From a@example.org Mon May  4 10:15:00 2031\nSubject: one\n\nHello.\n\n"
-    first += "From the beginning we knew this.\nRest: of it.\n"
+    first += "From the beginning we knew this.\nRest: of it.\n\nFrom noon, at 12:30 sharp,\nnobody came.\n"
     second = "\nFrom b@example.org Mon May  4 10:16:00 2031\nSubject: two\n\nGoodbye.\n"
     (tmp_path / "a.mbox").write_text(first + second, "utf-8")
     texts = [document.text for document in ibidem.read(tmp_path / "a.mbox")]
     assert len(texts) == 2
-    assert "From the beginning we knew this.\nRest: of it." in texts[0]
+    assert texts[0].endswith("Rest: of it.\n\nFrom noon, at 12:30 sharp,\nnobody came.\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections import Counter
 
 AUTO = "auto"
@@ -27,7 +28,13 @@ _ALPHABETS = {
     ),
     "cp1250": ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž"),
 }  # fmt: skip
+# What texts are in that a detector takes for ISO 8859, although they have bytes that are control characters there.
+_OF_WINDOWS = {
+    "iso8859-2": "cp1250", "iso8859-4": "cp1257", "iso8859-5": "cp1251", "iso8859-6": "cp1256", "iso8859-7": "cp1253",
+    "iso8859-8": "cp1255", "iso8859-9": "cp1254", "iso8859-13": "cp1257",
+}  # fmt: skip
 _PUNCTUATION = frozenset("„“”‚‘’‹›«»–—…•§°©®™€¡¿´¨·\xa0\xad")
+_MARK_IN_WORD = re.compile("(?<=[a-z])[„“”‚«»®©™¡¿´¨](?=[a-z])")
 _CLEARER = 0.05
 _MOST_SHARE = 0.9
 _LEAST_SHARE = 0.1
@@ -64,6 +71,8 @@ def detected_encoding(data: bytes, is_whole: bool = True) -> str:
         name = codecs.lookup(found).name
     except LookupError:
         name = "utf-8"
+    if name in _OF_WINDOWS and _has_controls(data[:LOOKED_AT]):
+        name = _OF_WINDOWS[name]
     return _by_letters(data[:LOOKED_AT]) if name in ("utf-8", "ascii", "iso8859-1", "cp1252", "cp1250") else name
 
 
@@ -76,16 +85,29 @@ def _by_letters(data: bytes) -> str:
         beyond = [sign for sign in text if sign > "\x7f"]
         if sum(first <= sign <= last for sign in beyond for first, last in letters) > _MOST_SHARE * len(beyond):
             return encoding
-    west, middle = (_alphabet_share(data, encoding) for encoding in _ALPHABETS)
-    return "cp1250" if middle > west + _CLEARER else "cp1252"
+    west, middle = (_alphabet_share(data, encoding, encoding) for encoding in _ALPHABETS)
+    if middle <= west + _CLEARER:
+        return "cp1252"
+    is_iso = not _has_controls(data) and _alphabet_share(data, "iso8859-2", "cp1250") > middle
+    return "iso8859-2" if is_iso else "cp1250"
 
 
-def _alphabet_share(data: bytes, encoding: str) -> float:
-    """Return how many of the signs beyond ASCII are letters of one language, of the one that has most of them."""
-    signs = Counter(sign for sign in data.decode(encoding, "replace").lower() if sign > "\x7f")
+def _has_controls(data: bytes) -> bool:
+    """Return whether there are bytes that ISO 8859 has no characters for."""
+    return any(0x80 <= byte < 0xA0 for byte in data)
+
+
+def _alphabet_share(data: bytes, name: str, encoding: str) -> float:
+    """Return how many of the signs beyond ASCII are letters of one language, of the one that has most of them.
+
+    `encoding` is the one of Windows that has these letters. A punctuation mark inside a word is in the place of a letter.
+    """
+    text = data.decode(name, "replace").lower()
+    signs = Counter(sign for sign in text if sign > "\x7f")
+    n_inside = len(_MARK_IN_WORD.findall(text))
     # In one of the two, a punctuation mark may be a letter of the other.
     marks = {mark for mark in _PUNCTUATION if all(_byte_of(mark, each) == _byte_of(mark, encoding) for each in _ALPHABETS)}
-    n_letters = sum(count for sign, count in signs.items() if sign not in marks)
+    n_letters = sum(count for sign, count in signs.items() if sign not in marks) + n_inside
     best = max(sum(signs[letter] for letter in alphabet) for alphabet in _ALPHABETS[encoding])
     return best / n_letters if n_letters else 1.0
 

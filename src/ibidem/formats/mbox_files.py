@@ -24,8 +24,10 @@ from ibidem.model import Skipped
 
 MAX_JOB_BYTES = 8 << 20
 _READ_BYTES = 1 << 20
-# After the first, such a line has a time: "From the beginning" is part of a letter.
-_BEGIN = re.compile(rb"\AFrom [^\n]*\n|(?:(?<=\n\n)|(?<=\n\r\n))From \S[^\n]*\d:\d\d[^\n]*\n")
+# After the first, such a line has a time, and a header or nothing below: "From the beginning at 9:30" is part of a letter.
+_FROM = rb"\AFrom [^\n]*\n|(?:(?<=\n\n)|(?<=\n\r\n))From \S[^\n]*\d:\d\d[^\n]*\n"
+_BELOW = rb"\r?\n|>?From |[!-9;-~]{1,100}:"
+_BEGIN, _BEGIN_AT_END = re.compile(rb"%b(?=%b)" % (_FROM, _BELOW)), re.compile(rb"%b(?=%b|\Z)" % (_FROM, _BELOW))
 _LONGEST_BEGIN = 1000
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
@@ -81,7 +83,7 @@ def _pieces(read: Callable[[int], bytes]) -> Iterator[tuple[int, bytes]]:
     while True:
         data = read(_READ_BYTES)
         waiting += data
-        while found := _BEGIN.search(waiting, n_searched):
+        while found := (_BEGIN if data else _BEGIN_AT_END).search(waiting, n_searched):
             if not number and found.start() > 0:
                 break
             if number:
