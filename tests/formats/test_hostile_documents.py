@@ -140,4 +140,4 @@ def test_a_letter_may_say_from_at_the_start_of_a_paragraph(tmp_path: Path) -> No
     (tmp_path / "a.mbox").write_text(first + second, "utf-8")
     texts = [document.text for document in ibidem.read(tmp_path / "a.mbox")]
     assert len(texts) == 2
-    assert texts[0].endswith("Rest: of it.\n\nFrom noon, at 12:30 sharp,\nnobody came.\n")
+    assert texts[0].rstrip("\n").endswith("Rest: of it.\n\nFrom noon, at 12:30 sharp,\nnobody came.")
