@@ -215,6 +215,7 @@ def test_a_signal_ends_it_at_once(folder: Path, number: signal.Signals) -> None:
 def test_mistakes_are_explained(run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said(run("mcp", str(tmp_path / "none.idx")), 4, "none.idx")
     said(run("mcp", str(folder), "--http", "--host", "0.0.0.0"), 2, "lets other machines reach this server", "--token WORD")
+    said(run("mcp", str(folder), "--port", "1"), 2, "--port has no effect without --http", "leave out --port")
     said(run("mcp", str(folder), "--http", "--token", "short"), 2, "--token must have at least 8 characters")
     for name in [name for name in sys.modules if name.startswith("ibidem.agents")]:
         monkeypatch.delitem(sys.modules, name)

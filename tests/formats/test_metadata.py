@@ -57,6 +57,28 @@ def test_a_table_is_joined_by_file_name(folder: Path, name: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("pattern", ["news", "news/*.*", "."])
+def test_a_table_among_the_inputs_is_no_document(folder: Path, pattern: str) -> None:
+    table = write_rows(folder / "news" / "m.csv", ROWS)
+    result = ibidem.find(pattern, metadata=table)
+    assert not result.skipped
+    assert len(result.documents) == 3
+    with ibidem.dedup("news", metadata="news/m.csv") as cleaned:
+        cleaned.write("out")
+    assert sorted(path.name for path in (folder / "out").iterdir() if path.suffix in (".csv", ".txt")) == ["a.txt", "m.csv"]
+    assert (folder / "out" / "m.csv").read_bytes() == table.read_bytes()
+
+
+def test_dates_that_could_be_two_days_lead_to_the_setting(folder: Path) -> None:
+    write_rows(folder / "m.csv", [{"file": "a.txt", "date": "4/5/1848"}, {"file": "b.txt", "date": "4/5/1848"}])
+    found = [notice for notice in ibidem.find("news", metadata="m.csv").notices if "timestamps" in notice]
+    assert found == [
+        "2 timestamps could not be parsed and were ignored, such as '4/5/1848' for news/a.txt; "
+        'date_format="day-first" or month-first says which number is the day'
+    ]
+    assert not [n for n in ibidem.find("news", metadata="m.csv", date_format="day-first").notices if "timestamp" in n]
+
+
 def test_what_fits_nothing_is_said_in_memory_and_on_disk(folder: Path) -> None:
     table = write_rows(folder / "m.csv", ROWS)
     expected = [
@@ -154,7 +176,7 @@ def test_what_is_ambiguous_is_asked_for() -> None:
     records = [{"id": 1, "text": TEXT, "time": "4/5/2031"}, {"id": 2, "text": TEXT}]
     (notice,) = ibidem.find(records).notices
     assert notice.startswith("1 timestamp could not be parsed and was ignored, such as '4/5/2031'")
-    assert "date_format sets another form" in notice
+    assert 'date_format="day-first" or month-first' in notice
     assert ibidem.find(records, date_format="%d/%m/%Y").notices == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -111,11 +112,16 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(site: Site) -> Iterator[Site]:
-    """Serve a site on a free port, at its `address`."""
+def serving(site: Site, certificate: str | None = None) -> Iterator[Site]:
+    """Serve a site on a free port, at its `address`; with a certificate and its key in one file, over TLS."""
     handler = type("Handler", (_Handler,), {"site": site})
     with _Server(("127.0.0.1", 0), handler) as server:
         site.address = f"http://127.0.0.1:{server.server_address[1]}"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+            site.address = f"https://localhost:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:

@@ -49,6 +49,7 @@ class SharedPassage(BaseModel):
     b_id: str | None
     b_start: int
     b_end: int
+    b_page: Annotated[int | None, Field(description="The page of the source on which it begins, where there are pages.")]
     b_text: Annotated[str | None, Field(description="The words of the source; null if the index does not keep texts.")]
     kind: Annotated[Literal["exact", "near", "quote"], Field(description="exact: the same words.")]
     similarity: Share
@@ -122,7 +123,7 @@ def _shared(passage: dict[str, Any]) -> SharedPassage:
     mine, other = passage["a_text"] or "", passage["b_text"]
     is_short = len(mine) <= _MOST_SHOWN_CHARS and other is not None and len(other) <= _MOST_SHOWN_CHARS
     changes = _changes(typed_differences(mine, other), mine, other) if is_short and passage["kind"] != "exact" else []
-    places: dict[str, Any] = {name: passage[name] for name in names}
+    places: dict[str, Any] = {name: passage[name] for name in names} | {"b_page": passage.get("b_page")}
     return SharedPassage(**places, a_text=_cut(mine), b_text=None if other is None else _cut(other), changes=changes)
 
 

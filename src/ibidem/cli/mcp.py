@@ -13,7 +13,7 @@ import click
 
 from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_extra, loading_libraries
-from ibidem.cli.options import index_argument, listening_options, quiet_option
+from ibidem.cli.options import check_no_listening, index_argument, listening_options, quiet_option
 from ibidem.cli.serve import check_token, hide_argument
 from ibidem.cli.signals import SIGNALS, leave_alone
 from ibidem.errors import UsageError
@@ -76,6 +76,8 @@ def mcp(
         from ibidem.cli.index_access import open_index, tell_of_compiling
         from ibidem.viewer.server.addresses import address_of, bind, is_local
 
+    if not use_http:
+        check_no_listening("--http")
     if use_http and token is None and not is_local(host):
         raise UsageError(
             f"--host {host} lets other machines reach this server; without --token, anyone could use it",

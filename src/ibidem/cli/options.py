@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ibidem.cli.commands import Decorator, argument, files, option
 from ibidem.config import SIGNATURES, Config, WordSource, setting_fields, setting_type, settings_from_toml
@@ -18,6 +19,7 @@ from ibidem.config.checks import not_among
 from ibidem.config.papers import check_paper
 from ibidem.config.settings import AUTO, CRITERIA, INPUT, OUTPUT, RUNNING
 from ibidem.config.surface import flag
+from ibidem.errors import UsageError
 
 _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst")
 VERBOSE = "verbose"
@@ -214,6 +216,14 @@ def listening_options(port: int) -> Decorator:
         help="Answer only requests with this token. It can also come from the variable IBIDEM_TOKEN.",
     )  # fmt: skip
     return lambda command: host(numbered(token(command)))
+
+
+def check_no_listening(needed: str) -> None:
+    """Raise if --host, --port or --token was typed without the option that they need."""
+    context = click.get_current_context()
+    for name in ("host", "port", "token"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name} has no effect without {needed}", f"Add {needed}, or leave out --{name}.")
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -73,9 +73,7 @@ class Resolved:
         sources: list[Source] = []
         skipped = list(self.skipped)
         for source in self.sources:
-            place = None
-            if isinstance(source, FileSource) and source.path != STDIN:
-                place = str(source.path) if is_remote(source.path) else os.path.abspath(source.path)
+            place = _place(source.path) if isinstance(source, FileSource) and source.path != STDIN else None
             if place is not None and place in seen:
                 skipped.append(Skipped(source.name, 0, REPEATED))
                 continue
@@ -83,6 +81,11 @@ class Resolved:
                 seen.add(place)
             sources.append(source)
         return Resolved(sources, skipped, self.here)
+
+    def without_file(self, path: str) -> Resolved:
+        """Return the same without a file that is no input, though it may be in a folder of them."""
+        left = [source for source in self.sources if not isinstance(source, FileSource) or _place(source.path) != _place(path)]
+        return Resolved(left, self.skipped, self.here)
 
 
 def resolve_inputs(inputs: Any) -> list[Source]:
@@ -115,6 +118,11 @@ def resolve(inputs: Any, is_read: bool = False) -> Resolved:
             for path in _files_named(str(os.fspath(item)), is_read):
                 resolved.add_file(path)
     return resolved
+
+
+def _place(path: str) -> str:
+    """Return a path or address as it can be compared."""
+    return str(path) if is_remote(path) or path == STDIN else os.path.abspath(path)
 
 
 def _add_remote(resolved: Resolved, address: str, alone: bool, is_read: bool) -> None:

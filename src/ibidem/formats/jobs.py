@@ -7,6 +7,7 @@ nothing that a job finds is reported to the caller before its turn.
 from __future__ import annotations
 
 import queue
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -27,6 +28,7 @@ N_WORKERS = 2
 MAX_JOBS_AHEAD = 4
 MAX_WAIT_SECONDS = 2
 TIMES, WITHOUT_ROW, UNUSED, ENCODING, UNMATCHED = "times", "without row", "unused", "encoding", "unmatched"
+_DAY_OR_MONTH = re.compile(r"'\d{1,2}([/.-])\d{1,2}\1\d{2,4}\b")
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,12 @@ def _time_notices(unread: Sequence[ReadingRemark]) -> list[str]:
     ignored = (
         "timestamp could not be parsed and was ignored" if count == 1 else "timestamps could not be parsed and were ignored"
     )
-    return [f"{count:,} {ignored}, such as {unread[0].first}; accepted: {ACCEPTED}; {named('date_format')} sets another form"]
+    first = unread[0].first
+    if _DAY_OR_MONTH.match(first):
+        help_with_it = f"{given('date_format', 'day-first')} or month-first says which number is the day"
+    else:
+        help_with_it = f"accepted: {ACCEPTED}; {named('date_format')} sets another form"
+    return [f"{count:,} {ignored}, such as {first}; {help_with_it}"]
 
 
 @dataclass

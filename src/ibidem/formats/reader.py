@@ -23,6 +23,7 @@ from ibidem.formats.file_encodings import AUTO, LOOKED_AT, detected_encoding
 from ibidem.formats.inputs import Resolved, resolve
 from ibidem.formats.jobs import ENCODING, UNUSED, Job, Outcome, ReadingRemark, run_jobs, skip_source
 from ibidem.formats.known_fields import fields_of
+from ibidem.formats.metadata import NONE
 from ibidem.formats.python_inputs import Taken, Texts, refuse_open_file, refuse_texts_without_ids, settle
 from ibidem.formats.python_records import read_object
 from ibidem.formats.records import UnfitTableError, Wanted
@@ -177,6 +178,8 @@ def _report(
 def _read_outcomes(resolved: Resolved, wanted: Wanted) -> Iterator[Outcome]:
     """Read everything, then raise InputError if that cannot be what the user meant."""
     resolved = resolved.without_repeated()
+    if wanted.config.metadata != NONE:
+        resolved = resolved.without_file(wanted.config.metadata)
     yield Outcome(skipped=resolved.skipped)
     n_documents = 0
     for outcome in _read_sources(resolved.sources, wanted):

@@ -14,9 +14,10 @@ from ibidem.config.surface import given
 from ibidem.errors import InputError
 from ibidem.execution.spark.readers import plain_path, without_scheme
 from ibidem.execution.spark.session import escaped, list_sizes
-from ibidem.formats import resolve_inputs
 from ibidem.formats.byte_streams import COMPRESSIONS
+from ibidem.formats.inputs import resolve
 from ibidem.formats.mbox_files import count_messages
+from ibidem.formats.metadata import NONE
 from ibidem.formats.python_inputs import Texts
 from ibidem.formats.records import Wanted, missing_column
 from ibidem.formats.registry import FORMATS, JSONL, MBOX, PARQUET, format_of
@@ -67,12 +68,12 @@ def parts_of(spark: Any, inputs: Any, config: Config) -> Iterator[Part]:
     for item in given:
         is_remote = isinstance(item, str) and "://" in item and not item.startswith("file:")
         if is_frame(item) or is_remote:
-            found += _local_sources(waiting)
+            found += _local_sources(waiting, config)
             waiting = []
             found += [item] if is_frame(item) else _remote_files(spark, item)
         else:
             waiting.append(without_scheme(item) if isinstance(item, str) else item)
-    found += _local_sources(waiting)
+    found += _local_sources(waiting, config)
     files: list[tuple[FileSource, int]] = []
     for source in found:
         if isinstance(source, tuple) and (not files or files[0][0].format == source[0].format):
@@ -85,10 +86,11 @@ def parts_of(spark: Any, inputs: Any, config: Config) -> Iterator[Part]:
     yield from _as_part(files)
 
 
-def _local_sources(items: list[Any]) -> list[Any]:
+def _local_sources(items: list[Any], config: Config) -> list[Any]:
     if not items:
         return []
-    sources = resolve_inputs(items if len(items) > 1 else items[0])
+    resolved, table = resolve(items if len(items) > 1 else items[0]), config.documents.metadata
+    sources = (resolved if table == NONE else resolved.without_file(table)).sources
     return [(source, source.n_bytes or 0) if isinstance(source, FileSource) else source for source in sources]
 
 
