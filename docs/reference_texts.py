@@ -92,7 +92,7 @@ skipped with a reason. The other formats need nothing more.
 
 Where documents have pages, `passages` has the columns `a_page` and `b_page`, and for ALTO and PAGE `a_region` and `b_region`: the page on
 which the passage begins and the region of that page, counted from 1; null for documents without. In the text, a page begins with the
-character U+001D and a region with U+001E, which count as spaces. On Spark there are no such columns, and mailboxes are not read.
+character U+001D and a region with U+001E, which count as spaces.
 
 `dedup` copies such files or leaves them out as a whole; out of mailboxes it leaves single mails. It cannot cut passages out of
 them: write the texts with `find --format jsonl` and clean `texts.jsonl`.
@@ -135,7 +135,7 @@ ibidem find scans -o out --time-from '\d{4}-\d\d-\d\d' --group-from 'scans/([^/]
 `--metadata` names a CSV, TSV, JSON lines or Parquet file with a row per document. A row is found by the id of the document, or by the path
 or name of its file, with or without extension; `--metadata-key` names the column if it is none of `id`, `file`, `path`, `name` and the
 like. Its columns `time` (or `date`), `group` and `title` override what the document says; all others become fields, too. Documents
-without a row and rows without a document are reported.
+without a row and rows without a document are reported. The table may be in the folder of the documents; it is not read as one.
 
 `--time-from` and `--group-from` are regular expressions that are looked for in the path of each file. What counts is the group named
 `time` or `group`, else the first group, else all that matches. `--metadata` overrides both.
