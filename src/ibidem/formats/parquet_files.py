@@ -233,7 +233,7 @@ def change_rows(batch: Any, first_position: int, edits: Edits) -> list[Any]:
         fields = [*batch.schema, *edits.marks.fields]
         batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, batch.schema.metadata))
     cuts = {position - first_position: decision for position, decision in found if decision.cuts and not decision.drop}
-    if cuts:
+    if cuts and edits.marks is None:
         texts = {row: edits.remaining(_text_of(column[row], edits), decision) for row, decision in cuts.items()}
         columns = [*batch.columns[:number], _replace(column, texts), *batch.columns[number + 1 :]]
         batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
