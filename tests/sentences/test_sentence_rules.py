@@ -62,6 +62,8 @@ ONE_LINE = {
     "face after a stop": "So good! :D¶ We go again. :-(¶ sad, but fun! ;P",
     "smile before a number": "We had fun :)¶ 4 of 5 stars",
     "lower case after a short word that is whole": "too loud.¶ will be back.¶ imo no.¶ the old one was good.¶ great value",
+    "lower case after a short word that ends like one": "on the floor.¶ nobody slept. bread was scarce, also added.¶ yum",
+    "lower case after a contraction": "he said he didn't.¶ nobody asked.¶ it was the team's.¶ big deal",
     "lower case after a vowel": "es una duda.¶ no entiendo.¶ ако не може.¶ nada",
     "lower case after a number": "call 555-0199.¶ they know.¶ it costs $400+.¶ good luck",
     "inverted marks": "tengo una duda.¶ ¿alguien sabe?¶ no...¶ ¡gracias!",

@@ -130,6 +130,26 @@ def _ends_in_vowel(data, i):
 
 
 @inner_kernel
+def _ends_like_a_word(data, i, n_letters):
+    """Return whether the word of ASCII letters before `i` ends as words do and abbreviations do not.
+
+    That is two vowels and a consonant ("floor", "clean", "said"), "ck", "ght" or "ed"; of five letters, also "er" and "ing".
+    """
+    first, second, last = data[i - 3] | 32, data[i - 2] | 32, data[i - 1] | 32
+    if second == 97 and (first == 101 or first == 111):  # ea, oa
+        return True
+    if (second == 101 or second == 111) and first == second:  # ee, oo
+        return True
+    if (second == 117 and first == 111) or (second == 105 and first == 97):  # ou, ai
+        return True
+    if second == 101 and last == 100:
+        return True
+    if (second == 99 and last == 107) or (first == 103 and second == 104 and last == 116):
+        return True
+    return n_letters > 4 and ((second == 101 and last == 114) or (first == 105 and second == 110 and last == 103))
+
+
+@inner_kernel
 def _is_whole_word(data, kinds, start, i):
     """Return whether the word that ends at `i` is too long for an abbreviation that no list has."""
     n_letters = n_ascii = 0
@@ -138,7 +158,17 @@ def _is_whole_word(data, kinds, start, i):
         n_ascii += data[k] < 0x80
     if n_letters >= _MIN_VOWEL_LETTERS and _ends_in_vowel(data, i):
         return True
+    if n_ascii == n_letters >= _MIN_VOWEL_LETTERS and _ends_like_a_word(data, i, n_letters):
+        return True
     return n_ascii >= _MIN_WORD_LETTERS and not _is_clipped(data, i)
+
+
+@inner_kernel
+def _ends_contraction(kinds, sentence, start):
+    """Return whether the letter at `start` is that of "don't" or "the team's", and no initial."""
+    if kind_before(kinds, start, sentence) != QUOTE or start - 1 <= sentence:
+        return False
+    return kind_before(kinds, find_before(kinds, start, sentence), sentence) >= FIRST_TOKEN_KIND
 
 
 @inner_kernel
@@ -165,6 +195,8 @@ def _starts_small(data, kinds, sentence, i, word, end, words):
         return opened & CLAUSE != 0 and not is_letter  # "5. i 6." counts in Croatian
     categories = look_up(data, start, i, words)
     if categories & WHOLE != 0 and opened & CLAUSE != 0:
+        return True
+    if shape == 1 and _ends_contraction(kinds, sentence, start):
         return True
     if i - start < 2 or shape != 0 or categories & (BEFORE | NUMBER | AFTER) != 0:
         return False
@@ -205,10 +237,8 @@ def is_abbreviation(data, kinds, sentence, i, word, end, words):
     if start == i:
         return False
     shape = _shape_of_word(kinds, start, i)
-    if shape == 1 and kind_before(kinds, start, sentence) == QUOTE and start - 1 > sentence:
-        # The letter of "don't" and "the team's" is no initial.
-        if kind_before(kinds, find_before(kinds, start, sentence), sentence) >= FIRST_TOKEN_KIND:
-            return False
+    if shape == 1 and _ends_contraction(kinds, sentence, start):
+        return False
     if shape == 3:
         # "2.1. Method", "§ 12. Rent": a number before all words belongs to what follows.
         if i - sentence <= _MAX_MARKER_BYTES and find_token(kinds, sentence, start) == start:
