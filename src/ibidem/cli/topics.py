@@ -24,7 +24,7 @@ or - for standard input. The extension decides the format; without one, the firs
                 one document per file
 .html           one document per file; its text is extracted
 .pdf            the same; needs ibidem[office]
-.docx .odt .epub, .xml (TEI, ALTO, PAGE, or --text-path), .eml
+.docx .odt .rtf .epub, .xml (TEI, ALTO, PAGE, or --text-path), .eml
                 the same
 .mbox           mailboxes: one document per mail
 .jsonl          one document per line, as a JSON object
