@@ -564,7 +564,7 @@ def test_evidence_of_stories_and_families_says_where_and_in_what_text(open_page:
             page.click(".story-actions >> text=SVG")
         drawn = Path(download.value.path()).read_text("utf-8")
         assert all(digest in drawn for digest in digests)
-        page.click(".story-links >> text=Wordings")
+        page.click(".story-actions >> text=Wordings")
         page.wait_for_selector(".collation")
         page.click(".reading-actions >> text=Evidence")
         assert [row.inner_text() for row in page.query_selector_all(".paper-places code")] == digests

@@ -43,7 +43,7 @@ def test_views_fit_a_telephone(open_page: Open, example_report: str, view: str) 
 
 def test_the_overview_tells_what_was_found(open_page: Open, example_report: str) -> None:
     with open_page(example_report) as page:
-        assert page.inner_text("h1") == "Harbour Post was first most often: 6 of 14 shared stories began there"
+        assert page.inner_text("h1") == "Harbour Post was first with 6 of 14 shared stories, more than any other"
         masthead = page.inner_text(".masthead")
         assert "The newsroom example" in masthead
         assert "45 documents of 14 outlets, February to November 2031." in masthead

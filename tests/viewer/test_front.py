@@ -38,7 +38,7 @@ def record(name: str, n: int, **fields: Any) -> dict[str, Any]:
 
 def test_the_newsroom() -> None:
     data = told(str(NEWS))
-    assert headline(data) == "Harbour Post was first most often: 6 of 14 shared stories began there"
+    assert headline(data) == "Harbour Post was first with 6 of 14 shared stories, more than any other"
     front = data["front"]
     assert front["counts"] == {
         "stories": 14,
@@ -78,7 +78,7 @@ def test_two_that_are_first_equally_often() -> None:
             {"id": "4", "group": "Bell", "time": "2031-01-02", "text": text(*range(20, 29), 91)},
         ]
     )
-    assert headline(data) == "Bell and Tide were first most often: 1 of 2 shared stories began with each"
+    assert headline(data) == "Bell and Tide were each first with 1 of 2 shared stories"
 
 
 def test_one_story() -> None:

@@ -41,21 +41,22 @@ def _leading(front: Mapping[str, Any], verb: str) -> Pieces | None:
     tied = [leader["outlet"] for leader in leaders if leader["n_stories"] == n]
     if n < _LEADING_SHARE * n_all or len(tied) > 2:
         return None
+    most = ", more than any other" if 2 * n < n_all else ""
     if len(tied) == 2:
-        each = f" were first most often: {n:,} of {n_all:,} {stories} began with each"
+        each = f" were each first with {n:,} of {n_all:,} {stories}{most}"
         return [{"name": tied[0]}, {"text": " and "}, {"name": tied[1]}, {"text": each}]
     if n_all == 1 and front["fastest"]:
         fastest = front["fastest"]
         after = f" followed {duration(fastest['seconds'])} later"
         return [{"name": tied[0]}, {"text": " had it first; "}, {"name": fastest["to"]}, {"text": after}]
-    return [{"name": tied[0]}, {"text": f" was first most often: {n:,} of {n_all:,} {stories} began there"}]
+    return [{"name": tied[0]}, {"text": f" was first with {n:,} of {n_all:,} {stories}{most}"}]
 
 
 def _undirected(front: Mapping[str, Any]) -> str:
     counts = front["counts"]
     shared = f"{_many(counts['crossing'], 'text')} crossed between outlets"
     if counts["ordered"]:
-        return f"{shared}; no single outlet was first most often"
+        return f"{shared}; no outlet was first more often than the others"
     return f"{shared}; which was first is not known"
 
 

@@ -34,6 +34,16 @@
 
   const quoted = (text) => ["“", h("bdi", { lang: "", dir: "auto" }, text.replace(/^["“”„«»]+|["“”»]+$/g, "")), "”"];
 
+  // Who took most text from whom, if the picture says so.
+  function largestBand(picture) {
+    if (!picture || !picture.is_directed || picture.is_from_reference) return null;
+    const named = picture.links.filter(({ from, to }) => from < picture.left.length && to < picture.right.length);
+    const largest = named.reduce((best, each) => (!best || each.n_chars > best.n_chars ? each : best), null);
+    if (!largest) return null;
+    const [from, to] = [picture.left[largest.from], picture.right[largest.to]].map(({ name }) => h("bdi", null, name));
+    return ["Most text: ", h("strong", null, from, " → ", to), ` (${many(largest.n_chars, "character")} in ${many(largest.n_stories, "text")}).`];
+  }
+
   // The facts that are known, at most four.
   function facts(summary, front, source) {
     const { counts, fastest, widest, leaders } = front;
@@ -42,10 +52,12 @@
     const nouns = isCluster ? "clusters" : front.has_groups ? "stories" : "texts";
     const to = (family, ...content) => (source.holds("family", family) ? link(`#family=${family}`, ...content) : content);
     const found = [];
-    if (leaders.length) {
-      const rest = leaders.slice(1, 3).map((each) => [", ", h("bdi", null, each.outlet), ` ${number(each.n_stories)}`]);
-      found.push(["First most often: ", h("strong", null, h("bdi", null, leaders[0].outlet), ` ${number(leaders[0].n_stories)}`), rest, "."]);
-    }
+    const widestBand = largestBand(front.picture);
+    if (widestBand) found.push(widestBand);
+    // If the headline names the leader, the others follow here; otherwise, this is where they are named.
+    const isLed = front.headline.some((piece) => !isMissing(piece.name));
+    const listed = leaders.slice(isLed ? 1 : 0, 3).map((each, at) => [at ? ", " : "", h("strong", null, h("bdi", null, each.outlet)), ` with ${number(each.n_stories)}`]);
+    if (listed.length && !(isLed && widestBand)) found.push([isLed ? "Then come " : "First most often: ", listed, "."]);
     if (fastest && (front.has_groups || !isCluster)) {
       const who = front.has_groups && [" (", h("bdi", null, fastest.from), " → ", h("bdi", null, fastest.to), ")"];
       found.push([isCluster || !front.has_groups ? "The fastest copy" : "The fastest reprint", " followed after ", h("strong", null, ibidem.duration(fastest.seconds)), who, "."]);

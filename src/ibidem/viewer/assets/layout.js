@@ -140,7 +140,24 @@
     const [left, top] = [xs.reduce((a, b) => Math.min(a, b), Infinity), ys.reduce((a, b) => Math.min(a, b), Infinity)];
     const width = xs.reduce((a, b) => Math.max(a, b), -Infinity) - left;
     const height = ys.reduce((a, b) => Math.max(a, b), -Infinity) - top;
-    return { members, width: width + 2 * MARGIN, height: height + 2 * MARGIN, xs: xs.map((x) => x - left + MARGIN), ys: ys.map((y) => y - top + MARGIN) };
+    const [across, down] = [xs.map((x) => x - left + MARGIN), ys.map((y) => y - top + MARGIN)];
+    const [long, short] = [Math.max(width, height) + 2 * MARGIN, Math.min(width, height) + 2 * MARGIN];
+    // Lying down: rows are low, and there is room for names.
+    return width >= height ? { members, width: long, height: short, xs: across, ys: down } : { members, width: long, height: short, xs: down, ys: across };
+  }
+
+  // Parts in rows of at most this length: where each begins, and how large all are together.
+  function inRows(laid, longest) {
+    let [x, y, row, width] = [0, 0, 0, 0];
+    const places = laid.map((part) => {
+      if (x > 0 && x + part.width > longest) [x, y, row] = [0, y + row, 0];
+      const place = [x, y];
+      x += part.width;
+      row = Math.max(row, part.height);
+      width = Math.max(width, x);
+      return place;
+    });
+    return { places, width, height: y + row };
   }
 
   // Sets `x` and `y` of all nodes; `edges` have `from` and `to`, places in `nodes`. Returns { width, height }.
@@ -152,17 +169,17 @@
     edges.forEach((edge) => edgesOf[ofPart.get(edge.from)].push(edge));
     const laid = parts.map((members, part) => layPart(members, edgesOf[part]));
     const area = laid.reduce((sum, part) => sum + part.width * part.height, 0);
-    const wide = Math.max(laid.reduce((most, part) => Math.max(most, part.width), 1), Math.sqrt(area * aspect));
     laid.sort((one, other) => other.height - one.height || other.width - one.width);
-    let [x, y, row, most] = [0, 0, 0, 0];
-    laid.forEach((part) => {
-      if (x > 0 && x + part.width > wide) [x, y, row] = [0, y + row, 0];
+    const widest = laid.reduce((most, part) => Math.max(most, part.width), 1);
+    // The row length with which everything is seen largest.
+    const tried = [1, 1.1, 1.2, 1.35, 1.5, 1.75, 2].map((factor) => inRows(laid, Math.max(widest, factor * Math.sqrt(area * aspect))));
+    const seen = ({ width, height }) => Math.max(width / aspect, height);
+    const best = tried.reduce((one, other) => (seen(other) < seen(one) ? other : one));
+    laid.forEach((part, at) => {
+      const [x, y] = best.places[at];
       part.members.forEach((node, k) => Object.assign(nodes[node], { x: x + part.xs[k], y: y + part.ys[k] }));
-      x += part.width;
-      row = Math.max(row, part.height);
-      most = Math.max(most, x);
     });
-    return { width: most, height: y + row, nParts: parts.length };
+    return { width: best.width, height: best.height, nParts: parts.length };
   }
 
   Object.assign(ibidem, { layOut, communities });

@@ -4,6 +4,7 @@
 
   const { h, button, number, many, named } = ibidem;
   const MAX_NODES = 4000;
+  const FEW_NODES = 16; // drawn larger, on a lower canvas
   const [LEAST_ZOOM, MOST_ZOOM] = [0.02, 8];
 
   // Adds up what every two nodes share; see lanesBy for `by`.
@@ -86,7 +87,7 @@
       const zoom = (factor) => () => this.zoomBy(factor);
       this.element = h(
         "div",
-        { class: "network" },
+        { class: made.nShown < FEW_NODES ? "network few" : "network" },
         this.canvas,
         h(
           "div",
@@ -201,7 +202,7 @@
 
     fit() {
       const { size } = this.made;
-      const zoom = Math.min(this.width / (size.width + 40), this.height / (size.height + 40), 2.2);
+      const zoom = Math.min(this.width / (size.width + 40), this.height / (size.height + 40), this.made.nShown < FEW_NODES ? 3.5 : 2.2);
       Object.assign(this, { zoom, isFitted: true, x: (this.width - size.width * zoom) / 2, y: (this.height - size.height * zoom) / 2 });
       this.draw();
     }

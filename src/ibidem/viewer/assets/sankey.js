@@ -96,7 +96,7 @@
     const [a, b] = [placed(left, sizesLeft, scale), placed(right, sizesRight, scale)];
     const height = Math.max(heightOf(a), heightOf(b));
     const shift = [a, b].map((ends) => (height - heightOf(ends)) / 2);
-    const label = Math.min(picture.is_directed ? 170 : 240, width * (picture.is_directed ? 0.32 : 0.36));
+    const label = Math.min(240, width * (picture.is_directed ? 0.3 : 0.36));
     const labelRight = Math.min(190, width * 0.32);
     const [x0, x1] = [label + 6 + BAR, width - labelRight - 6 - BAR];
     const bands = [...links]

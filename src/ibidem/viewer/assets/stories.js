@@ -147,18 +147,14 @@
         "div",
         { class: "story-what" },
         words(card),
+        h("p", { class: "story-facts" }, facts(card, isCluster)),
         h(
-          "p",
-          { class: "story-facts" },
-          facts(card, isCluster),
-          h(
-            "span",
-            { class: "story-links" },
-            compare && link(compare, "Compare", ibidem.hidden(` ${card.title}`)),
-            all && link(all, card.story.n_documents > 2 ? `All ${number(card.story.n_places)} places` : "Wordings", ibidem.hidden(` of ${card.title}`)),
-          ),
+          "div",
+          { class: "story-actions", "data-card-actions": String(family) },
+          compare && link(compare, "Compare", ibidem.hidden(` ${card.title}`)),
+          all && link(all, card.story.n_documents > 2 ? `All ${number(card.story.n_places)} places` : "Wordings", ibidem.hidden(` of ${card.title}`)),
+          actions,
         ),
-        h("div", { class: "story-actions", "data-card-actions": String(family) }, actions),
       ),
     );
   }
