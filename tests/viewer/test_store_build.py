@@ -144,6 +144,33 @@ def test_repeats_are_families_and_boilerplate(tmp_path: Path, table_format: str)
         assert store.families(FamilyQuery(search=footer.split()[1]))["total"] == 1
 
 
+LAW = "Whoever borrows a book returns it within four weeks of the day on which it was borrowed. Nobody writes in it."
+
+
+def test_ignored_text_is_marked_even_if_its_file_is_gone(tmp_path: Path) -> None:
+    law = tmp_path / "law.txt"
+    law.write_text(LAW, "utf-8")
+    shared = text(1, 2, 3)
+    records = [{"id": name, "text": f"{text(number)} {LAW} {shared}"} for name, number in (("a", 10), ("b", 11))]
+    ibidem.find(write(tmp_path / "n.jsonl", records), ignore=str(law)).write(tmp_path / "out")
+    shutil.copytree(tmp_path / "out", tmp_path / "later")
+    with views(tmp_path / "out") as store:
+        law.unlink()
+        for record in records:
+            (document,) = (d["document"] for d in store.rows("documents") if d["id"] == record["id"])
+            (start, end), *more = store.texts.shown(document, [{"start": 0, "text": record["text"]}])["ignored"]
+            assert (LAW.startswith(record["text"][start:end]), end - start, more) == (True, len(LAW) - 1, [])
+            place = record["text"].index(shared)
+            assert store.texts.shown(document, [{"start": place, "text": shared}])["ignored"] == []
+        left = {entry["what"]: entry for entry in store.summary()["left_out"]}
+        assert (left["ignored sentences"]["count"], "grey" in left["ignored sentences"]["why"]) == (4, True)
+    with views(tmp_path / "later") as store:
+        assert store.texts.shown(0, [{"start": 0, "text": records[0]["text"]}])["ignored"] == []
+        (why,) = (entry["why"] for entry in store.summary()["left_out"] if entry["what"] == "ignored sentences")
+        assert why.startswith(str(law))
+        assert "cannot be read" in why
+
+
 def test_tables_in_parts_as_a_cluster_of_machines_writes_them(tmp_path: Path) -> None:
     records = [{"id": name, "text": text(1, 2, 3)} for name in ("2020-01-01", "2020-01-02", "003")]
     ibidem.find(write(tmp_path / "n.jsonl", records)).write(tmp_path / "out", format="jsonl")

@@ -115,6 +115,8 @@ class Text:
     is_complete: bool
     # [start, end) in characters (code points) of the text.
     boilerplate: list[tuple[int, int]]
+    # What the run ignored.
+    ignored: list[tuple[int, int]]
     # Where its pages begin, if it has pages.
     pages: list[int]
     # SHA-256 of the whole text in UTF-8, if it is available.

@@ -14,7 +14,7 @@ from typing import Any
 from ibidem.errors import ResourceError
 
 # A file with another number has an unknown format and is made again.
-SCHEMA = 8
+SCHEMA = 9
 # The format of the answers that pages and programs receive.
 ANSWER_SCHEMA = 1
 
@@ -58,6 +58,7 @@ CREATE TABLE stories (
   number INTEGER PRIMARY KEY, family INTEGER NOT NULL, n_families INTEGER NOT NULL, fold INTEGER NOT NULL,
   is_edited INTEGER NOT NULL
 );
+CREATE TABLE ignored (grams BLOB NOT NULL, short BLOB NOT NULL, seed TEXT NOT NULL);
 CREATE TABLE skipped (number INTEGER PRIMARY KEY, source TEXT, position INTEGER, reason TEXT, id TEXT);
 CREATE VIRTUAL TABLE names USING fts5(id, title, name, content='', tokenize='trigram', detail='none', columnsize=0);
 CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='trigram', detail='none', columnsize=0);

@@ -19,6 +19,7 @@ _MOST_LEADERS = 5
 _MOST_SOURCES, _MOST_TARGETS = 9, 11  # of a picture; the others are added up
 _MOST_TEXTS, _MOST_PLACES = 7, 16  # of a picture of texts and where they are
 _MOST_CONSIDERED = 2_000
+_LEAST_WIDEST_CHARS = 120
 _TITLE_CHARS = 60
 _ROWS_AT_ONCE = 50_000
 _COUNTED = ("stories", "inside", "boilerplate", "ordered", "crossing", "edited", "unchanged")
@@ -123,17 +124,19 @@ class FrontPage:
         }
 
     def _widest(self, told: Numbers) -> dict[str, Any] | None:
-        """Return the story in most outlets; of several, the longest."""
+        """Return the story in most outlets, if possible one of some sentences; of several, the longest."""
         if not len(told):
             return None
         stories = self.stories
-        keys = (stories.family[told], -stories.n_chars[told], -stories.n_outlets[told])
+        is_short = stories.n_chars[told] < _LEAST_WIDEST_CHARS  # a few words are in many documents by chance
+        keys = (stories.family[told], -stories.n_chars[told], -stories.n_outlets[told], is_short)
         row = told[np.lexsort(keys)[0]]
         family = int(stories.family[row])
         return {
             "family": family,
             "n_outlets": int(stories.n_outlets[row]),
             "n_documents": int(stories.n_documents[row]),
+            "is_widest": bool(stories.n_outlets[row] == stories.n_outlets[told].max()),
             "last_seconds": int(stories.last_seconds[row]) if stories.last_seconds[row] >= 0 else None,
             "excerpt": self._excerpt(family),
         }

@@ -110,7 +110,9 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
         summary["title"] = title
     room = _Room()
     stories, folded = (_stories(store, room, is_folded) for is_folded in (False, True))
-    families = _families(store, room, [card["story"]["family"] for card in (*stories, *folded)])
+    front = store.front()
+    widest = [front["widest"]["family"]] if front["widest"] else []
+    families = _families(store, room, [*widest, *(card["story"]["family"] for card in (*stories, *folded))])
     shades = lru_cache(maxsize=None)(store.texts.shades)  # a document may be in many pairs
     # A smaller number than usual is for the strongest pairs alone.
     most_whole = _MOST_WHOLE_CHARS if store.n_chars_in_pairs() > _ROOM_FOR_ALL_CHARS else _ROOM_FOR_ALL_CHARS
@@ -123,7 +125,7 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     summary["left_out"] = [*_capped(summary, max_pairs), *summary["left_out"]]
     return {
         "summary": {**summary, "has_index": False, "has_arrivals": False, "may_write": False},
-        "front": store.front(),
+        "front": front,
         "stories": stories,
         "folded": folded,
         "distributions": store.distributions(),
@@ -250,6 +252,6 @@ def _capped(summary: dict[str, Any], max_pairs: int) -> list[dict[str, Any]]:
         n_all, n_shown = summary["totals"][name], summary["shown"][name]
         if n_shown < n_all:
             most = f"at most {most_of[name]:,}, and {_MOST_BYTES // 1_000_000} MB of data"
-            why = f"this page shows the {n_shown:,} strongest of {n_all:,} that fit ({most}); `ibidem serve` shows all"
+            why = f"of {n_all:,}, this page shows the {n_shown:,} strongest that fit ({most}); `ibidem serve` shows all"
             entries.append({"what": f"further {name}", "why": why, "count": n_all - n_shown})
     return entries

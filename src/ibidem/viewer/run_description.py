@@ -64,12 +64,18 @@ def closest_mirrors(mirrors: pa.Table) -> dict[str, Any]:
     return {"total": mirrors.num_rows, "items": closest}
 
 
-def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, has_texts: bool) -> list[dict[str, Any]]:
+def left_out(
+    material: Material, why_no_texts: Sequence[str], n_changed: int, has_texts: bool, why_not_grey: str | None
+) -> list[dict[str, Any]]:
     """Return what is missing from the results or cannot be shown, and why."""
     passages = material.run.get("settings", {}).get("passages", {})
     entries: list[dict[str, Any]] = []
     if material.verb == "find":
         entries += _limits(material, passages)
+    n_ignored = material.run.get("counts", {}).get("ignored_sentences")
+    if n_ignored or why_not_grey:
+        why = why_not_grey or f"the run left them out{in_shell(' (--ignore)')}; they are grey in the texts"
+        entries.append(_entry("ignored sentences", why, n_ignored))
     entries += [_entry("notes on the inputs", str(notice), None) for notice in material.run.get("notices", ())]
     reasons = Counter(str(record.get("reason")) for record in material.skipped)
     entries += [_entry("skipped records", reason, count) for reason, count in reasons.most_common(_MOST_REASONS)]

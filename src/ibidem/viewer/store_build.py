@@ -32,6 +32,7 @@ from ibidem.viewer.document_pairs import (
 from ibidem.viewer.document_rows import DocumentsAdded
 from ibidem.viewer.family_texts import FamilyTexts
 from ibidem.viewer.front import FrontPage
+from ibidem.viewer.ignored_parts import keep_ignored
 from ibidem.viewer.material import Material
 from ibidem.viewer.rows import UNIT
 from ibidem.viewer.run_description import closest_mirrors, describe_inputs, describe_settings, left_out
@@ -329,7 +330,9 @@ class _Builder:
             "has_pages": self.documents.has_pages,
             "is_against": material.is_against,
             "shared_folder": shared_folder(self.documents.ids),
-            "left_out": left_out(material, self.documents.why_no_texts, self.documents.n_changed, has_texts),
+            "left_out": left_out(
+                material, self.documents.why_no_texts, self.documents.n_changed, has_texts, keep_ignored(connection, material.run)
+            ),
             "mirrors": None if material.mirrors is None else closest_mirrors(material.mirrors),
         }
         times, groups = (np.array(column, np.int64) for column in (self.documents.times, self.documents.groups))

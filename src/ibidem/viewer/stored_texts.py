@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ibidem.columns.page_marks import page_starts
+from ibidem.sentences.ignored_text import IgnoredText
 from ibidem.viewer.database import Connections
+from ibidem.viewer.ignored_parts import kept_ignored
 from ibidem.viewer.rows import DOCUMENTS, side_of
 from ibidem.viewer.shown_texts import shade
 from ibidem.viewer.text_blocks import TextPlace, TextReader
@@ -83,15 +85,28 @@ class StoredTexts:
             for segment in segments
             for place in self._rows(_GREY, [number, segment["start"], segment["start"] + len(segment["text"])])
         ]
+        ends = [(segment["start"], segment["start"] + len(segment["text"])) for segment in segments]
+        ignored = [
+            place for place in self._ignored_in(number) if any(place[0] < end and place[1] > start for start, end in ends)
+        ]
         is_complete = len(segments) == 1 and segments[0]["start"] == 0 and len(segments[0]["text"]) == row["n_chars"]
         return {
             **side_of(row["number"], row["id"], row["time"], row["group_name"], row["title"], row["n_chars"]),
             "segments": segments,
             "is_complete": is_complete,
             "boilerplate": [list(place) for place in grey],
+            "ignored": ignored,
             "pages": list(self.pages(number)),
             "sha256": self._marked(number)[0],
         }
+
+    @cached_property
+    def _ignored(self) -> IgnoredText | None:
+        return kept_ignored(self._one)
+
+    def _ignored_in(self, number: int) -> list[list[int]]:
+        text = "" if self._ignored is None else self.whole(number)
+        return [] if self._ignored is None or not text else [list(place) for place in self._ignored.spans(text)]
 
     def spans(self, number: int) -> list[tuple[int, int, int]]:
         """Return the parts of a document that appear elsewhere: start, end, other document. A repeat group is in all its

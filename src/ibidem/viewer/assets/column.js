@@ -100,7 +100,7 @@
     };
     const spans = ibidem.alignment.spansOf(stretches, side);
     const bounds = ibidem.boundsOf(text);
-    const pieces = cutAt(bounds, ibidem.piecesOf(spans, text.boilerplate));
+    const pieces = cutAt(bounds, ibidem.piecesOf(spans, [...(text.boilerplate || []), ...(text.ignored || [])]));
     const shown = isInline ? withRemovals(pieces, spans, mine, theirs) : joined(pieces, new Set(bounds));
     const element = h(
       "div",

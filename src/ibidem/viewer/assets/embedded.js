@@ -3,7 +3,7 @@
   "use strict";
 
   const MAX_ARROWS = 400;
-  const NO_TEXT = { segments: [], is_complete: false, boilerplate: [], sha256: null };
+  const NO_TEXT = { segments: [], is_complete: false, boilerplate: [], ignored: [], sha256: null };
 
   async function unpack(element) {
     const content = element.textContent.trim();

@@ -58,13 +58,15 @@
     const isLed = front.headline.some((piece) => !isMissing(piece.name));
     const listed = leaders.slice(isLed ? 1 : 0, 3).map((each, at) => [at ? ", " : "", h("strong", null, h("bdi", null, each.outlet)), ` with ${number(each.n_stories)}`]);
     if (listed.length && !(isLed && widestBand)) found.push([isLed ? "Then come " : "First most often: ", listed, "."]);
-    if (fastest && (front.has_groups || !isCluster)) {
+    // Between two snapshots, everything takes equally long.
+    const isTold = fastest && front.period && fastest.seconds < (new Date(front.period[1]) - new Date(front.period[0])) / 1000;
+    if (isTold && (front.has_groups || !isCluster)) {
       const who = front.has_groups && [" (", h("bdi", null, fastest.from), " → ", h("bdi", null, fastest.to), ")"];
       found.push([isCluster || !front.has_groups ? "The fastest copy" : "The fastest reprint", " followed after ", h("strong", null, ibidem.duration(fastest.seconds)), who, "."]);
     }
     if (widest && (front.has_groups ? widest.n_outlets : widest.n_documents) > 2) {
       const places = front.has_groups ? many(widest.n_outlets, "outlet") : many(widest.n_documents, "document");
-      found.push([widest.excerpt ? to(widest.family, quoted(widest.excerpt)) : "One text", " is in ", h("strong", null, places), ", more than any other."]);
+      found.push([widest.excerpt ? to(widest.family, quoted(widest.excerpt)) : "One text", " is in ", h("strong", null, places), widest.is_widest ? ", more than any other." : "."]);
     }
     if (counts.stories) {
       const same = h("strong", null, many(counts.unchanged, noun, nouns));

@@ -4,6 +4,9 @@
 
   const { h, put, number, many } = ibidem;
 
+  // What is between backticks is code.
+  const withCode = (text) => text.split("`").map((part, at) => (at % 2 ? h("code", null, part) : part));
+
   const CAPS = [
     ["pairs", "pair", "pairs", "the strongest matches"],
     ["documents", "document", "documents", "those in its pairs and families"],
@@ -108,7 +111,7 @@
                     "tr",
                     null,
                     h("th", { scope: "row" }, each.what),
-                    h("td", null, each.why),
+                    h("td", null, withCode(each.why)),
                     h("td", { class: "figure" }, ibidem.isMissing(each.count) ? "not counted" : number(each.count)),
                   ),
                 ),

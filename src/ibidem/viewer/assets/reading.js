@@ -70,6 +70,7 @@
       const isChanged = this.stretches.some((stretch) => stretch.edits.length);
       const isEdited = this.parts.some((part) => part.look === "edited");
       const isGrey = this.texts.some((text) => (text.boilerplate || []).length);
+      const isIgnored = this.texts.some((text) => (text.ignored || []).length);
       const word = (tag, way, label) => h("li", null, h(tag, { class: way }, label));
       const legend = h(
         "ul",
@@ -81,6 +82,7 @@
         isChanged && this.ways.map((way) => h("li", null, ibidem.changedWords(way, way.replace("-", " "), null))),
         word("span", "own", "own words"),
         isGrey && h("li", { title: "in so many documents that it is not counted" }, h("span", { class: "boilerplate" }, "not counted")),
+        isIgnored && h("li", { title: "the run left this text out of the comparison" }, h("span", { class: "boilerplate" }, "ignored")),
       );
       this.context = this.contextOf();
       return h(

@@ -143,6 +143,7 @@ class Text(Shape):
     segments: list[Segment]
     is_complete: bool
     boilerplate: Spans
+    ignored: Annotated[Spans, Field(description="What the run ignored.")]
     pages: Annotated[list[int], Field(description="Where its pages begin, if it has pages.")]
     sha256: Digest
 

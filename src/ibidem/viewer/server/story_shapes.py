@@ -47,11 +47,12 @@ class Fastest(Shape):
 
 
 class Widest(Shape):
-    """The story in most outlets."""
+    """The story in most outlets; a very short one only if there are no others."""
 
     family: int
     n_outlets: int
     n_documents: int
+    is_widest: Annotated[bool, Field(description="Whether no other story, however short, is in more outlets.")]
     last_seconds: int | None
     excerpt: str
 

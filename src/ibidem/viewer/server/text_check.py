@@ -71,6 +71,7 @@ def check_text(
             "segments": [{"start": 0, "text": text}],
             "is_complete": True,
             "boilerplate": [],
+            "ignored": [],
             "pages": page_starts(text),
             "sha256": text_digest(text),
         },
