@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ibidem.sentences import split_sentences
 from ibidem.viewer import shown_texts
-from ibidem.viewer.shown_texts import mark_changes, segments_of, shade, variants_of
+from ibidem.alignment.differences import word_places
+from ibidem.viewer.shown_texts import cut_alike, mark_changes, segments_of, shade, variants_of
 from tests.texts import changed, render, text, words
 from tests.viewer.twins import expected_shades, united
 
@@ -166,6 +167,33 @@ def test_variants_hold_each_place_once_and_the_most_frequent_wording_first(wordi
         assert variants[0]["changes"] == []
         first = min(m["document"] for v in variants if v["n_places"] == counts[0] for m in v["members"])
         assert variants[0]["members"][0]["document"] == first
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(["velmo", "tarrin", "quo"]), min_size=3, max_size=30), st.integers(8, 60), st.data())
+def test_texts_that_are_cut_differ_only_where_they_are_known(words: list[str], most: int, data: Any) -> None:
+    def laid_out() -> str:
+        return "".join(word + data.draw(st.sampled_from([" ", "\n> ", ", "])) for word in words)
+
+    whole = [laid_out() for _ in range(3)]
+    cut = [len(told) > most for told in whole]
+    shown = cut_alike([told[:most] for told in whole], cut)
+    counts = {len(word_places(told)) for told in shown}
+    if not any(cut):
+        assert shown == whole
+    elif min(len(word_places(told[:most])) for told in whole) > 1:
+        assert len(counts) == 1  # the same text, cut, is the same wording
+        assert len(variants_of([{"document": k} for k in range(3)], shown, is_cut=any(cut))) == 1
+    for told, all_words in zip(shown, whole, strict=True):
+        assert all_words.startswith(told)
+
+
+def test_the_end_of_a_cut_text_is_no_difference() -> None:
+    first, second = f"{text(1, 2, 3)} {text(4)[:30]}", f"{text(1)} and so on. {text(2, 3)}"
+    members = [{"document": 0}, {"document": 1}]
+    whole, cut = (variants_of(members, [first, second], is_cut=is_cut)[1]["edits"] for is_cut in (False, True))
+    assert (len(whole), len(cut)) == (2, 1)
+    assert second[slice(*cut[0][2:])].strip() == "and so on."
 
 
 def test_changes_of_variants_are_told_against_the_first() -> None:

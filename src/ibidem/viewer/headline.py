@@ -65,7 +65,7 @@ def _without_groups(front: Mapping[str, Any]) -> str:
     if n == 1:
         return f"One text appears in {widest['n_documents']:,} documents"
     over = f" within {duration(widest['last_seconds'])}" if widest["last_seconds"] else ""
-    return f"{_many(n, 'text')} appear in more than one document; one is in {widest['n_documents']:,}{over}"
+    return f"{_many(n, 'text')} appear in more than one document, one of them in {widest['n_documents']:,}{over}"
 
 
 def _nothing(totals: Mapping[str, Any], verb: str, is_against: bool) -> str:

@@ -145,10 +145,24 @@ def _joined_by_document(spans: Sequence[tuple[int, int, int]]) -> tuple[NDArray[
     return start[begins], ends, other[begins]
 
 
-def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str], is_first_base: bool = False) -> list[dict[str, Any]]:
+def cut_alike(texts: Sequence[str], is_cut: Sequence[bool]) -> list[str]:
+    """Return texts of which some are cut somewhere, all with as many words as the shortest of those, and no part of a word."""
+    if not any(is_cut):
+        return list(texts)
+    words = [word_places(text) for text in texts]
+    n_words = min(len(places) - 1 for places, cut in zip(words, is_cut, strict=True) if cut)
+    return [
+        text[: places[n_words - 1][1]] if 0 < n_words < len(places) else text for text, places in zip(texts, words, strict=True)
+    ]
+
+
+def variants_of(
+    members: Sequence[dict[str, Any]], texts: Sequence[str], is_first_base: bool = False, is_cut: bool = False
+) -> list[dict[str, Any]]:
     """Return the different wordings of a passage, the most frequent first, each with its places and with changed words marked.
 
-    With `is_first_base`, the wording of the first place comes first. Wordings are the same if their words are, ignoring case
+    With `is_first_base`, the wording of the first place comes first. With `is_cut`, texts go on after their ends, so that a
+    difference there says nothing. Wordings are the same if their words are, ignoring case
     and punctuation. Changes, `edits` and `moves` are relative to the first wording; the latter two are pairs of places,
     [first_start, first_end, start, end]. `parent` is the wording among the earlier ones that differs least, and `n_differences`
     by how many edits and moves: None where no other wording is known to be earlier.
@@ -170,6 +184,8 @@ def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str], is_firs
             differences = word_differences(first, text)
             found = moved_words(differences, first, text)
             edits, moves = [list(edit) for edit in edits_of(differences, first, text, found)], [list(move) for move in found]
+            if is_cut and edits and (edits[-1][1] == len(first) or edits[-1][3] == len(text)):
+                edits.pop()
         changes = [[start, end] for _, _, start, end in edits if start < end]
         own = [members[k] for k in rows]
         variants.append(

@@ -223,11 +223,12 @@ class ViewStore:
             for p in places
         ]  # fmt: skip
         text = self.families_texts.text(row, MOST_FAMILY_CHARS)
-        texts = [self.texts.excerpt(m["document"], m["start"], m["end"]) or text for m in members]
+        excerpts, is_cut = self.texts.excerpts((m["document"], m["start"], m["end"]) for m in members)
         return {
             "family": self._family_of(row),
-            "variants": variants_of(members, texts, is_against),
+            "variants": variants_of(members, [excerpt or text for excerpt in excerpts], is_against, is_cut),
             "n_shown_places": len(members),
+            "is_cut": is_cut,
         }
 
     def _family_of(self, row: sqlite3.Row) -> dict[str, Any]:

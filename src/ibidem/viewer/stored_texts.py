@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from ibidem.sentences.ignored_text import IgnoredText
 from ibidem.viewer.database import Connections
 from ibidem.viewer.ignored_parts import kept_ignored
 from ibidem.viewer.rows import DOCUMENTS, side_of
-from ibidem.viewer.shown_texts import shade
+from ibidem.viewer.shown_texts import cut_alike, shade
 from ibidem.viewer.text_blocks import TextPlace, TextReader
 
 _TEXTS_CACHED = 4  # a document in many pairs is read repeatedly
@@ -73,6 +74,16 @@ class StoredTexts:
     def excerpt(self, number: int, start: int, end: int) -> str:
         """Return the beginning of a stretch of a document, as far as it is known."""
         return self.known(number)[start : min(end, start + MOST_EXCERPT_CHARS)].strip("\0")
+
+    def excerpts(self, places: Iterable[tuple[int, int, int]]) -> tuple[list[str], bool]:
+        """Return the same for several places of one passage, long ones cut after the same number of words, and whether any was.
+
+        A place is a document with start and end.
+        """
+        places = list(places)
+        texts = [self.excerpt(*place) for place in places]
+        is_cut = [end - start > MOST_EXCERPT_CHARS for _, start, end in places]
+        return cut_alike(texts, is_cut), any(is_cut)
 
     def shown(self, number: int, segments: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a document's text in the given segments; without any, in the stored texts of passages."""

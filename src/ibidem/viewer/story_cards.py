@@ -75,7 +75,7 @@ class StoryCards:
         if family is None or not places:
             return None
         steps = self._steps(places)
-        excerpts = [self._texts.excerpt(p["document"], p["start"], p["end"]) or "" for p in places[: 4 * _MOST_STEPS]]
+        excerpts, _ = self._texts.excerpts((p["document"], p["start"], p["end"]) for p in places[: 4 * _MOST_STEPS])
         base = excerpts[0] or self._family_texts.text(family, MOST_EXCERPT_CHARS)
         words, n_changed, n_moved, is_compared = _told(base, excerpts[1:])
         is_compared &= len(excerpts) == family["n_places"] and family["n_chars"] <= MOST_EXCERPT_CHARS

@@ -120,6 +120,7 @@
         ),
         family.is_repeat &&
           h("p", null, "This is a repeat group: it appears in so many places that its pairs are not listed one by one."),
+        answer.is_cut && h("p", null, "The text is long: only its beginning is compared and shown here."),
         nShown < family.n_places && h("p", null, `${number(nShown)} of ${number(family.n_places)} places are shown.`),
         actions,
       ),

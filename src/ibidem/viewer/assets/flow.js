@@ -106,6 +106,7 @@
   const AXES = { since: "Time since the first", date: "Dates", rank: "Order only" };
   const LANES = { group: "Outlets", folder: "Folders", cluster: "Clusters", document: "Documents" };
   const FEW_LANES = 24;
+  const MOST_POINTS = 400; // more documents say less than their outlets or folders
   const MOST_PAIRS = { time: 400, network: 5000 };
 
   // The ways to group documents that these pairs allow; the first one is usual over time.
@@ -247,7 +248,8 @@
       active.show();
       if (across) across.show();
       const lanes = groupings(answer.items, summary).filter((way) => isTimed || way !== "cluster");
-      const usual = isTimed ? lanes[0] : "document";
+      const isCrowded = new Set(answer.items.flatMap((pair) => [pair.a.document, pair.b.document])).size > MOST_POINTS;
+      const usual = isTimed || isCrowded ? lanes[0] : "document";
       const by = lanes.includes(state.by) ? state.by : usual;
       const axes = ibidem.axesOf(answer.items);
       const axis = axes.includes(state.axis) ? state.axis : axes[0];

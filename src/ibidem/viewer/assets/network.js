@@ -4,7 +4,9 @@
 
   const { h, button, number, many, named } = ibidem;
   const MAX_NODES = 4000;
-  const FEW_NODES = 16; // drawn larger, on a lower canvas
+  const FEW_NODES = 16; // on a lower canvas
+  const SOME_NODES = 60; // drawn larger
+  const NAME_HEIGHT = 16;
   const [LEAST_ZOOM, MOST_ZOOM] = [0.02, 8];
 
   // Adds up what every two nodes share; see lanesBy for `by`.
@@ -202,7 +204,7 @@
 
     fit() {
       const { size } = this.made;
-      const zoom = Math.min(this.width / (size.width + 40), this.height / (size.height + 40), this.made.nShown < FEW_NODES ? 3.5 : 2.2);
+      const zoom = Math.min(this.width / (size.width + 40), this.height / (size.height + 40), this.made.nShown < SOME_NODES ? 3.5 : 2.2);
       Object.assign(this, { zoom, isFitted: true, x: (this.width - size.width * zoom) / 2, y: (this.height - size.height * zoom) / 2 });
       this.draw();
     }
@@ -344,38 +346,44 @@
       this.write(pen, near);
     }
 
-    // Names of the largest nodes, as far as they do not cover one another.
+    // Names of the largest nodes, below, above or beside them, as far as they do not cover one another.
     write(pen, near) {
       const { nodes } = this.made;
-      const taken = new Set();
-      const [wide, high] = [26, 17];
+      const taken = [];
       const most = near.size ? 60 : Math.round(Math.min(90, 24 + 30 * this.zoom));
       pen.globalAlpha = 1;
       pen.font = `12px ${this.font}`;
-      pen.textAlign = "center";
+      pen.textAlign = "left";
       pen.textBaseline = "top";
       pen.lineWidth = 3;
       pen.strokeStyle = this.ground;
       pen.fillStyle = this.ink;
-      let nWritten = 0;
       const order = nodes.map((_, at) => at).sort((one, other) => near.has(other) - near.has(one) || nodes[other].shared - nodes[one].shared);
       for (const place of order) {
-        if (nWritten >= most) break;
+        if (taken.length >= most) break;
         const node = nodes[place];
         const [x, y] = this.at(node);
         if (x < 0 || y < 0 || x > this.width || y > this.height) continue;
         const name = ibidem.shown(ibidem.shortened(node.name, 24));
-        const half = pen.measureText(name).width / 2;
-        const top = y + this.radius(node) * this.scale() + 2;
-        const cells = [];
-        for (let cx = Math.floor((x - half) / wide); cx <= Math.floor((x + half) / wide); cx += 1) {
-          for (let cy = Math.floor(top / high); cy <= Math.floor((top + 11) / high); cy += 1) cells.push(`${cx} ${cy}`);
-        }
-        if (cells.some((cell) => taken.has(cell))) continue;
-        cells.forEach((cell) => taken.add(cell));
-        pen.strokeText(name, x, top);
-        pen.fillText(name, x, top);
-        nWritten += 1;
+        const width = pen.measureText(name).width;
+        const radius = this.radius(node) * this.scale();
+        const middle = Math.max(2, Math.min(this.width - width - 2, x - width / 2));
+        const free = [
+          [middle, y + radius + 2],
+          [middle, y - radius - NAME_HEIGHT],
+          [x + radius + 4, y - NAME_HEIGHT / 2],
+          [x - radius - 4 - width, y - NAME_HEIGHT / 2],
+        ].find(
+          ([left, top]) =>
+            left >= 0 &&
+            left + width <= this.width &&
+            !taken.some((other) => left < other.right + 4 && left + width + 4 > other.left && Math.abs(top - other.top) < NAME_HEIGHT),
+        );
+        if (!free) continue;
+        const [left, top] = free;
+        taken.push({ left, right: left + width, top });
+        pen.strokeText(name, left, top);
+        pen.fillText(name, left, top);
       }
     }
 

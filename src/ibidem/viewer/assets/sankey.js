@@ -56,7 +56,12 @@
       at += 1;
     }
     if (at === letters.length) return name;
-    return isPath ? `…${letters.slice(0, at).reverse().join("")}` : `${letters.slice(0, at).join("").trimEnd()}…`;
+    if (isPath) {
+      const end = letters.slice(0, at).reverse().join("");
+      const cut = end.indexOf("/");
+      return `…${cut > 0 ? end.slice(cut) : end}`;
+    }
+    return `${letters.slice(0, at).join("").trimEnd()}…`;
   }
 
   // A click on a shape opens an address. Links inside of a picture would confuse screen readers, which get a description of it.

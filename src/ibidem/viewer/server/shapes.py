@@ -342,6 +342,7 @@ class FamilyDetail(Shape):
     family: Family
     variants: list[Variant]
     n_shown_places: int
+    is_cut: Annotated[bool, Field(description="Whether only the beginning of its text is compared, because it is long.")]
 
 
 class Flow(Shape):
