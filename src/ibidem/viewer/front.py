@@ -20,6 +20,7 @@ _MOST_SOURCES, _MOST_TARGETS = 9, 11  # of a picture; the others are added up
 _MOST_TEXTS, _MOST_PLACES = 7, 16  # of a picture of texts and where they are
 _MOST_CONSIDERED = 2_000
 _LEAST_WIDEST_CHARS = 120
+_RULES = "*-=_~#|>. "  # rules and borders in plain text, at the beginning of an excerpt
 _TITLE_CHARS = 60
 _ROWS_AT_ONCE = 50_000
 _COUNTED = ("stories", "inside", "boilerplate", "ordered", "crossing", "edited", "unchanged")
@@ -216,6 +217,7 @@ class FrontPage:
 def shortened(text: str, most: int) -> str:
     """Return the beginning of a text on one line, cut between words if it has spaces."""
     words = " ".join(text.split())
+    words = words.lstrip(_RULES) or words
     if len(words) <= most:
         return words
     cut = words[:most]

@@ -358,13 +358,14 @@
       pen.lineWidth = 3;
       pen.strokeStyle = this.ground;
       pen.fillStyle = this.ink;
+      const others = nodes.map((node) => this.at(node));
       const order = nodes.map((_, at) => at).sort((one, other) => near.has(other) - near.has(one) || nodes[other].shared - nodes[one].shared);
       for (const place of order) {
         if (taken.length >= most) break;
         const node = nodes[place];
         const [x, y] = this.at(node);
         if (x < 0 || y < 0 || x > this.width || y > this.height) continue;
-        const name = ibidem.shown(ibidem.shortened(node.name, 24));
+        const name = ibidem.shown(ibidem.shortenedName(node.name, 24));
         const width = pen.measureText(name).width;
         const radius = this.radius(node) * this.scale();
         const middle = Math.max(2, Math.min(this.width - width - 2, x - width / 2));
@@ -373,14 +374,16 @@
           [middle, y - radius - NAME_HEIGHT],
           [x + radius + 4, y - NAME_HEIGHT / 2],
           [x - radius - 4 - width, y - NAME_HEIGHT / 2],
-        ].find(
+        ].filter(
           ([left, top]) =>
             left >= 0 &&
             left + width <= this.width &&
             !taken.some((other) => left < other.right + 4 && left + width + 4 > other.left && Math.abs(top - other.top) < NAME_HEIGHT),
         );
-        if (!free) continue;
-        const [left, top] = free;
+        const covers = ([left, top]) => others.some(([px, py]) => px > left && px < left + width && py > top && py < top + NAME_HEIGHT);
+        const best = free.find((each) => !covers(each)) || (others.length < SOME_NODES && free[0]);
+        if (!best) continue;
+        const [left, top] = best;
         taken.push({ left, right: left + width, top });
         pen.strokeText(name, left, top);
         pen.fillText(name, left, top);

@@ -178,7 +178,8 @@
       return `From the ${noun} where a text first appeared (left) to those where it appeared later (right). Width: number of characters. Text that stays within one ${noun} is left out.`;
     }
     const more = picture.n_left_out > 0 ? ` ${many(picture.n_left_out, `more ${noun}`)} ${ibidem.are(picture.n_left_out)} not drawn.` : "";
-    return `Shared texts (left) and the ${noun}s that contain them (right). Width: number of characters.${more}`;
+    const texts = ibidem.isCluster(ibidem.state.summary) ? "Clusters" : "Shared texts";
+    return `${texts} (left) and the ${noun}s that contain them (right). Width: number of characters.${more}`;
   }
 
   // Returns { element, draw(), close() }: the picture, drawn again whenever its width changes.

@@ -90,10 +90,18 @@
     return letters.length <= most ? text : `${letters.slice(0, most - 1).join("").trimEnd()}…`;
   }
 
+  // The same for a name: of a path, its end says more.
+  function shortenedName(name, most) {
+    const letters = Array.from(name);
+    if (letters.length <= most || !/^[^\s]+\/[^\s]+$/.test(name)) return shortened(name, most);
+    const end = letters.slice(1 - most).join("");
+    return `…${end.slice(Math.max(0, end.indexOf("/")))}`;
+  }
+
   const outletName = (step, colour, most) => {
     const name = step.group || ibidem.named(step);
     return h("bdi", { class: colour(step.group || ibidem.named(step)), title: ibidem.named(step) }, shortened(name, most));
   };
 
-  Object.assign(ibidem, { duration, sinceFirst, period, coloursOf, outletName, shortened });
+  Object.assign(ibidem, { duration, sinceFirst, period, coloursOf, outletName, shortened, shortenedName });
 })(window.ibidem);
