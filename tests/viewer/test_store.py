@@ -8,12 +8,15 @@ import math
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ibidem.errors import ResourceError
 from ibidem.model import DIRECTIONS, KINDS
+from ibidem.viewer.database import Connections
 from ibidem.viewer.queries import MOST_ROWS, DocumentQuery, FamilyQuery, PairQuery, read_cursor, terms_of, write_cursor
 from ibidem.viewer.store import ViewStore
 from tests.viewer.invented import GROUPS, N_DOCUMENTS, TITLES, Invented, in_order, shown_name
@@ -465,3 +468,16 @@ def test_totals(store: ViewStore, invented: Invented) -> None:
     for distribution in store.distributions().values():
         assert sum(distribution["counts"]) == len(invented.pairs)
     json.dumps([summary, store.distributions()], allow_nan=False)
+
+
+# How long a query may take.
+
+
+def test_only_somebody_who_waits_is_refused_a_slow_query(view_file: Path) -> None:
+    slow = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT COUNT(*) FROM n"
+    served, reported = Connections(view_file, None, most_seconds=0.001), Connections(view_file, None)
+    with closing(served), closing(reported):
+        with pytest.raises(ResourceError, match="too long"):
+            served.rows(slow)
+        assert served.rows("SELECT 1")[0][0] == 1
+        assert reported.rows(slow)[0][0] == 300_000

@@ -52,11 +52,13 @@ class ViewStore:
     """Pairs, documents, families and what was left out, for any thread. Verdicts are stored in a file beside it.
 
     Verdicts are keyed by the ids of the two documents, in either order, so that they also apply to later runs. They can be set
-    if `may_judge` is true.
+    if `may_judge` is true. No query may take more than `most_seconds` of processor time, if that is given.
     """
 
-    def __init__(self, path: Path, verdicts: Path | None, may_judge: bool = False) -> None:
-        self._connections = Connections(path, verdicts)
+    def __init__(
+        self, path: Path, verdicts: Path | None, may_judge: bool = False, most_seconds: float | None = None
+    ) -> None:
+        self._connections = Connections(path, verdicts, most_seconds)
         self.may_judge = may_judge
         self._rows, self._one = self._connections.rows, self._connections.one
         self._pages = Pages(self._connections)

@@ -22,7 +22,7 @@ from ibidem.execution.output_folder import VERDICTS_FILE, VIEW_FILES
 from ibidem.execution.progress import Progress
 from ibidem.formats import resolve_inputs
 from ibidem.formats.sources import FileSource
-from ibidem.viewer.database import SCHEMA
+from ibidem.viewer.database import MOST_SECONDS, SCHEMA
 from ibidem.viewer.material import Material, material_of_folder, read_run, table_paths
 from ibidem.viewer.store import ViewStore
 from ibidem.viewer.store_build import build_views
@@ -47,7 +47,7 @@ def open_views(
             _build(material_of_folder(folder, documents), path, key, progress=progress)
     verdicts = folder / VERDICTS_FILE
     may_judge = may_judge and os.access(folder, os.W_OK) and (not verdicts.exists() or os.access(verdicts, os.W_OK))
-    return ViewStore(path, verdicts, may_judge)
+    return ViewStore(path, verdicts, may_judge, MOST_SECONDS)
 
 
 @contextmanager

@@ -35,13 +35,13 @@
   const quoted = (text) => ["“", h("bdi", { lang: "", dir: "auto" }, text.replace(/^["“”„«»]+|["“”»]+$/g, "")), "”"];
 
   // Who took most text from whom, if the picture says so.
-  function largestBand(picture) {
-    if (!picture || !picture.is_directed || picture.is_from_reference) return null;
+  function largestBand(picture, noun, nouns) {
+    if (!picture || !picture.is_directed) return null;
     const named = picture.links.filter(({ from, to }) => from < picture.left.length && to < picture.right.length);
     const largest = named.reduce((best, each) => (!best || each.n_chars > best.n_chars ? each : best), null);
     if (!largest) return null;
     const [from, to] = [picture.left[largest.from], picture.right[largest.to]].map(({ name }) => h("bdi", null, name));
-    return ["Most text: ", h("strong", null, from, " → ", to), ` (${many(largest.n_chars, "character")} in ${many(largest.n_stories, "text")}).`];
+    return ["Most text: ", h("strong", null, from, " → ", to), ` (${many(largest.n_chars, "character")} in ${picture.is_from_reference ? many(largest.n_stories, "pair") : many(largest.n_stories, noun, nouns)}).`];
   }
 
   // The facts that are known, at most four.
@@ -52,7 +52,7 @@
     const nouns = isCluster ? "clusters" : front.has_groups ? "stories" : "texts";
     const to = (family, ...content) => (source.holds("family", family) ? link(`#family=${family}`, ...content) : content);
     const found = [];
-    const widestBand = largestBand(front.picture);
+    const widestBand = largestBand(front.picture, noun, nouns);
     if (widestBand) found.push(widestBand);
     // If the headline names the leader, the others follow here; otherwise, this is where they are named.
     const isLed = front.headline.some((piece) => !isMissing(piece.name));

@@ -87,13 +87,13 @@
     ].filter(Boolean);
     if (differences.length) return differences.join(", ");
     if (!card.is_edited) return isCluster ? "identical" : "word for word";
-    return card.is_compared ? "same words, cut differently at the start or end" : "with changes";
+    return card.is_compared ? "word for word, but it begins or ends elsewhere" : "with changes";
   }
 
   function lastSeen(card) {
     if (isMissing(card.last_seconds)) return null;
     if (card.last_seconds === 0) return "all at the same time";
-    return card.is_ordered ? `last one ${ibidem.duration(card.last_seconds)} later` : `within ${ibidem.duration(card.last_seconds)}`;
+    return card.is_ordered ? `last seen ${ibidem.duration(card.last_seconds)} later` : `within ${ibidem.duration(card.last_seconds)}`;
   }
 
   function facts(card, isCluster) {
