@@ -29,7 +29,7 @@ _PLACES = """
   WHERE p.family = ? ORDER BY {} LIMIT ?
 """
 _PAIRS_OF = "SELECT number, a, b FROM pairs WHERE (a = ? AND b IN ({0})) OR (b = ? AND a IN ({0}))"
-_RULE = re.compile(r"([^\w\s])\1{4,}")
+_RULE = re.compile(r"([^\w\s]|_)\1{4,}")
 _IN_BOTH = ("same", "moved_away", "moved_here")
 Words = list[tuple[str, str]]
 

@@ -6,6 +6,7 @@
   const BAR = 8;
   const LEAST_SLOT = 19;
   const GAP = 7;
+  const HEAD = 24; // for what the two sides are
 
   // Ends with their places: bars in slots, each slot at least as high as a line of text.
   function placed(ends, sizes, scale) {
@@ -76,6 +77,10 @@
 
   const NOUNS = { groups: "outlet", folders: "folder", documents: "document" };
 
+  // What the two sides are.
+  const headsOf = (picture) =>
+    picture.is_from_reference ? ["reference", "also in"] : picture.is_directed ? ["first in", "later in"] : ["this text", "is in"];
+
   // Says in words what the picture shows.
   function inWords(picture, left, right) {
     const largest = [...picture.links].sort((one, other) => other.n_chars - one.n_chars).slice(0, 8);
@@ -99,8 +104,8 @@
     const total = Math.max(1, sizesLeft.reduce((sum, size) => sum + size, 0));
     const scale = Math.max(150, Math.min(230, width * 0.5)) / total;
     const [a, b] = [placed(left, sizesLeft, scale), placed(right, sizesRight, scale)];
-    const height = Math.max(heightOf(a), heightOf(b));
-    const shift = [a, b].map((ends) => (height - heightOf(ends)) / 2);
+    const height = HEAD + Math.max(heightOf(a), heightOf(b));
+    const shift = [a, b].map((ends) => HEAD + (height - HEAD - heightOf(ends)) / 2);
     const label = Math.min(240, width * (picture.is_directed ? 0.3 : 0.36));
     const labelRight = Math.min(190, width * 0.32);
     const [x0, x1] = [label + 6 + BAR, width - labelRight - 6 - BAR];
@@ -162,6 +167,9 @@
         role: "img",
         "aria-label": inWords(picture, left, listed),
       },
+      headsOf(picture).map((says, at) =>
+        svg("text", { x: String(at ? width - labelRight : label), y: "10", "text-anchor": at ? "start" : "end", class: "side-name" }, says),
+      ),
       drawn,
       ends(a, true),
       ends(b, false),
