@@ -53,7 +53,8 @@ def test_a_report_lies_beside_the_results(run: Run, out: Path) -> None:
 def test_another_place_another_name_and_fewer_pairs(run: Run, out: Path, tmp_path: Path) -> None:
     before = names(out)
     answer = run("report", "out", "-o", "page.html", "--title", "Who <b>wrote</b> what", "--max-pairs", "1")
-    said(answer, 0, "report: page.html", "further pairs: of 3, this page shows the 1 strongest that fit", "`ibidem serve` shows all")
+    further = "further pairs: of 3, this page shows the 1 strongest that fit"
+    said(answer, 0, "report: page.html", further, "`ibidem serve` shows all")
     data = data_of(tmp_path / "page.html")
     assert data["summary"]["title"] == "Who <b>wrote</b> what"
     assert len(data["pairs"]) == 1

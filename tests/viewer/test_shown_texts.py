@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibidem.alignment.differences import word_places
 from ibidem.sentences import split_sentences
 from ibidem.viewer import shown_texts
-from ibidem.alignment.differences import word_places
 from ibidem.viewer.shown_texts import cut_alike, mark_changes, segments_of, shade, variants_of
 from tests.texts import changed, render, text, words
 from tests.viewer.twins import expected_shades, united
 
 SHOWN = text(1, 2, 3, 4, count=3)
+
+
+def shaded(whole: str, spans: Sequence[tuple[int, int, int]]) -> list[dict[str, int]]:
+    return shade(whole, np.array(spans, np.int64).reshape(-1, 3))
 
 
 @st.composite
@@ -42,34 +48,34 @@ numbered = st.builds(lambda span, other: (*span, other), spans(), st.integers(0,
 @settings(max_examples=500, deadline=None)
 @given(st.lists(numbered, max_size=8).map(apart))
 def test_a_sentence_is_shaded_if_half_of_it_stands_elsewhere(found: list[tuple[int, int, int]]) -> None:
-    assert shade(SHOWN, found) == expected_shades(split_sentences(SHOWN), found)
+    assert shaded(SHOWN, found) == expected_shades(split_sentences(SHOWN), found)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(numbered, max_size=8))
 def test_spans_of_one_document_may_overlap(found: list[tuple[int, int, int]]) -> None:
-    assert shade(SHOWN, found) == expected_shades(split_sentences(SHOWN), found)
+    assert shaded(SHOWN, found) == expected_shades(split_sentences(SHOWN), found)
 
 
 def test_what_two_spans_of_one_document_cover_counts_once() -> None:
     (start, end), *_ = split_sentences(SHOWN)
     third = (end - start) // 3
-    assert shade(SHOWN, [(start, start + third, 5), (start + 1, start + 1 + third, 5)]) == []
-    assert shade(SHOWN, [(start, start + third, 5), (start, start + third, 5)]) == []
+    assert shaded(SHOWN, [(start, start + third, 5), (start + 1, start + 1 + third, 5)]) == []
+    assert shaded(SHOWN, [(start, start + third, 5), (start, start + third, 5)]) == []
 
 
 def test_half_of_a_sentence_is_enough_and_less_is_not() -> None:
     sentence = "Velmo tarrin quovex lumbar adi."  # 31 characters
-    assert shade(sentence, [(0, 16, 0)]) == [{"start": 0, "end": 31, "n_documents": 1}]
-    assert shade(sentence, [(0, 15, 0)]) == []
-    assert shade(sentence, [(0, 8, 0), (23, 31, 0)]) == [{"start": 0, "end": 31, "n_documents": 1}]
-    assert shade(sentence, [(0, 8, 0), (23, 31, 1)]) == []  # not in one document
+    assert shaded(sentence, [(0, 16, 0)]) == [{"start": 0, "end": 31, "n_documents": 1}]
+    assert shaded(sentence, [(0, 15, 0)]) == []
+    assert shaded(sentence, [(0, 8, 0), (23, 31, 0)]) == [{"start": 0, "end": 31, "n_documents": 1}]
+    assert shaded(sentence, [(0, 8, 0), (23, 31, 1)]) == []  # not in one document
 
 
 def test_nothing_to_shade() -> None:
-    assert shade("", [(0, 5, 1)]) == []
-    assert shade(SHOWN, []) == []
-    assert shade("   ", [(0, 2, 1)]) == []
+    assert shaded("", [(0, 5, 1)]) == []
+    assert shaded(SHOWN, []) == []
+    assert shaded("   ", [(0, 2, 1)]) == []
 
 
 # Segments.

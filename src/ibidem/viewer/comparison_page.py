@@ -50,6 +50,6 @@ def comparison_data(
 def _text(name: str, text: str) -> dict[str, Any]:
     return {
         "document": None, "id": name, "time": None, "group": None, "title": None, "n_chars": len(text),
-        "segments": [{"start": 0, "text": text}], "is_complete": True, "boilerplate": [], "ignored": [], "pages": page_starts(text),
-        "sha256": text_digest(text),
+        "segments": [{"start": 0, "text": text}], "is_complete": True, "boilerplate": [], "ignored": [],
+        "pages": page_starts(text), "sha256": text_digest(text),
     }  # fmt: skip

@@ -100,14 +100,14 @@ def _changed_places(differences: Sequence[Difference], a: str, b: str, a_origin:
     return places
 
 
-def shade(text: str, spans: Sequence[tuple[int, int, int]]) -> list[dict[str, int]]:
+def shade(text: str, spans: NDArray[np.int64]) -> list[dict[str, int]]:
     """Return the sentences of a text that appear in other documents, and in how many.
 
-    `spans` are the parts known to appear elsewhere: start, end, and the other document. A sentence counts if at least half of
-    it is in the spans of one document.
+    `spans` are the parts known to appear elsewhere, as rows: start, end, and the other document. A sentence counts if at least
+    half of it is in the spans of one document.
     """
     sentences = np.array(split_sentences(text), np.int64).reshape(-1, 2)
-    if not len(sentences) or not spans:
+    if not len(sentences) or not len(spans):
         return []
     start, end, other = _joined_by_document(spans)
     first = np.searchsorted(sentences[:, 1], start, side="right")
@@ -132,9 +132,9 @@ def shades_in(shades: Sequence[dict[str, int]], segments: Sequence[dict[str, Any
     return [shades[row] for row in in_segments([(each["start"], each["end"]) for each in shades], segments)]
 
 
-def _joined_by_document(spans: Sequence[tuple[int, int, int]]) -> tuple[NDArray[np.int64], ...]:
+def _joined_by_document(spans: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
     """Return spans as columns: start, end, other document; overlapping spans of one document are merged."""
-    start, end, other = np.array(spans, np.int64).T
+    start, end, other = spans.T
     order = np.lexsort((end, start, other))
     start, end, other = start[order], end[order], other[order]
     # Every document gets its own range of positions, so that no span reaches into the next document.

@@ -10,6 +10,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ibidem.errors import ResourceError
 from ibidem.viewer.database import Connections
 from ibidem.viewer.family_texts import MOST_FAMILY_CHARS, FamilyTexts, contains
@@ -171,7 +173,7 @@ class ViewStore:
             return None
         text = self.texts.whole(number)
         spans = self.texts.spans(number)
-        shown = self.texts.shown(number, around(text, [span[:2] for span in spans]))
+        shown = self.texts.shown(number, around(text, np.unique(spans[:, :2], axis=0).tolist()))
         pairs = self.pairs(PairQuery(document=number, sort="shared", limit=100))
         return {
             "document": document_of(row),

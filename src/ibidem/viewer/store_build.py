@@ -331,7 +331,11 @@ class _Builder:
             "is_against": material.is_against,
             "shared_folder": shared_folder(self.documents.ids),
             "left_out": left_out(
-                material, self.documents.why_no_texts, self.documents.n_changed, has_texts, keep_ignored(connection, material.run)
+                material,
+                self.documents.why_no_texts,
+                self.documents.n_changed,
+                has_texts,
+                keep_ignored(connection, material.run),
             ),
             "mirrors": None if material.mirrors is None else closest_mirrors(material.mirrors),
         }

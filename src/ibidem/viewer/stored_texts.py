@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ibidem.columns.page_marks import page_starts
 from ibidem.sentences.ignored_text import IgnoredText
 from ibidem.viewer.database import Connections
@@ -16,8 +19,10 @@ from ibidem.viewer.rows import DOCUMENTS, side_of
 from ibidem.viewer.shown_texts import cut_alike, shade
 from ibidem.viewer.text_blocks import TextPlace, TextReader
 
+Numbers = NDArray[np.int64]
 _TEXTS_CACHED = 4  # a document in many pairs is read repeatedly
 _DIGESTS_CACHED = 1 << 14
+_FAMILIES_CACHED = 512  # the same footers are in document after document
 _MOST_SPANS = 200_000  # counted for the shades of one document
 MOST_EXCERPT_CHARS = 3_000
 _LENGTHS = {"a": "q.a_length", "b": "q.a_length + q.b_longer"}
@@ -38,6 +43,7 @@ class StoredTexts:
         self._blocks = TextReader(connections.one)
         self._cached = lru_cache(maxsize=_TEXTS_CACHED)(self._read)
         self._marked = lru_cache(maxsize=_DIGESTS_CACHED)(self._mark)
+        self._documents_of = lru_cache(maxsize=_FAMILIES_CACHED)(self._documents_with)
 
     def whole(self, number: int) -> str:
         """Return the whole text of a document; empty if it is not available."""
@@ -119,31 +125,31 @@ class StoredTexts:
         text = "" if self._ignored is None else self.whole(number)
         return [] if self._ignored is None or not text else [list(place) for place in self._ignored.spans(text)]
 
-    def spans(self, number: int) -> list[tuple[int, int, int]]:
-        """Return the parts of a document that appear elsewhere: start, end, other document. A repeat group is in all its
-        documents.
+    def spans(self, number: int) -> Numbers:
+        """Return the parts of a document that appear elsewhere, as rows: start, end, other document.
+
+        A repeat group is in all its documents.
         """
-        spans: list[tuple[int, int, int]] = []
+        parts = []
         for side, other in (("a", "b"), ("b", "a")):
-            spans += map(
-                tuple,
-                self._rows(
-                    f"SELECT q.{side}_start, q.{side}_start + {_LENGTHS[side]}, p.{other} "
-                    "FROM pairs p JOIN passages q ON q.pair = p.number "
-                    f"WHERE p.{side} = ? AND p.a <> p.b LIMIT {_MOST_SPANS}",
-                    [number],
-                ),
-            )
-        spans += map(
-            tuple,
-            self._rows(
-                'SELECT mine.start, mine."end", theirs.document FROM repeats mine '
-                "JOIN places theirs ON theirs.family = mine.family AND theirs.document <> mine.document "
-                f"WHERE mine.document = ? LIMIT {_MOST_SPANS}",
+            rows = self._rows(
+                f"SELECT q.{side}_start, q.{side}_start + {_LENGTHS[side]}, p.{other} "
+                "FROM pairs p JOIN passages q ON q.pair = p.number "
+                f"WHERE p.{side} = ? AND p.a <> p.b LIMIT {_MOST_SPANS}",
                 [number],
-            ),
-        )
-        return spans
+            )
+            parts.append(np.array([tuple(row) for row in rows], np.int64).reshape(-1, 3))
+        room = _MOST_SPANS
+        for start, end, family in self._rows('SELECT start, "end", family FROM repeats WHERE document = ?', [number]):
+            others = self._documents_of(family)
+            others = others[others != number][: max(room, 0)]
+            room -= len(others)
+            parts.append(np.stack([np.full(len(others), start), np.full(len(others), end), others], axis=1))
+        return np.concatenate(parts)
+
+    def _documents_with(self, family: int) -> Numbers:
+        rows = self._rows("SELECT DISTINCT document FROM places WHERE family = ?", [family])
+        return np.array([document for (document,) in rows], np.int64)
 
     def shades(self, number: int) -> list[dict[str, int]]:
         """Return which sentences of a document are in others, and in how many."""
