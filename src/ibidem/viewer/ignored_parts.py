@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ def keep_ignored(connection: sqlite3.Connection, run: Mapping[str, Any]) -> str 
     return None
 
 
-def kept_ignored(one: Callable[[str, Sequence[Any]], Any]) -> IgnoredText | None:
+def kept_ignored(one: Callable[[str, list[Any]], Any]) -> IgnoredText | None:
     """Return what `keep_ignored` stored; `one` returns a row of a query."""
     row = one("SELECT grams, short, seed FROM ignored", [])
     if row is None:

@@ -57,9 +57,7 @@ class ViewStore:
     if `may_judge` is true. No query may take more than `most_seconds` of processor time, if that is given.
     """
 
-    def __init__(
-        self, path: Path, verdicts: Path | None, may_judge: bool = False, most_seconds: float | None = None
-    ) -> None:
+    def __init__(self, path: Path, verdicts: Path | None, may_judge: bool = False, most_seconds: float | None = None) -> None:
         self._connections = Connections(path, verdicts, most_seconds)
         self.may_judge = may_judge
         self._rows, self._one = self._connections.rows, self._connections.one
