@@ -494,6 +494,20 @@ def test_writing_from_right_to_left_and_without_spaces(open_page: Open, tmp_path
             assert page.query_selector(".ribbon") is not None
 
 
+def test_ignored_text_is_grey(open_page: Open, tmp_path: Path) -> None:
+    law = "Whoever borrows a book returns it within four weeks of the day on which it was borrowed."
+    (tmp_path / "law.txt").write_text(law, "utf-8")
+    records = [{"id": name, "text": f"{text(50 + n)} {law} {text(1, 2, 3)} {text(60 + n)}"} for n, name in enumerate("ab")]
+    report = tmp_path / "report.html"
+    ibidem.find(records, ignore=str(tmp_path / "law.txt")).to_html(report)
+    with open_page(f"{report.as_uri()}#pair=0", viewport={"width": 1440, "height": 900}) as page:
+        page.wait_for_selector(".reading .ribbon")
+        for pane in (LEFT, RIGHT):
+            assert marked(page, f"{pane} .boilerplate") == law.rstrip(".")
+            assert marked(page, f"{pane} mark") == text(1, 2, 3)
+        assert page.inner_text(".meanings li:last-child") == "ignored"
+
+
 RELEASE, ARTICLE = "meridian-wire/reservoir-level", "harbour-post/reservoir-level"
 # The newspaper moved this from the end of a sentence to its beginning.
 MOVED = "according to figures that the regional water office released in the afternoon"

@@ -48,6 +48,11 @@ def test_the_overview_tells_what_was_found(open_page: Open, example_report: str)
         assert "The newsroom example" in masthead
         assert "45 documents of 14 outlets, February to November 2031." in masthead
         assert "64 passages in 63 pairs" in masthead
+        # Who took most from whom: the widest band.
+        widest = max(page.query_selector_all(".sankey .band"), key=lambda band: float(band.get_attribute("stroke-width")))
+        assert widest.text_content().startswith("Meridian Wire → Northreach Tribune\n3,253 characters")
+        assert page.inner_text(".three-facts li").startswith("Most text: Meridian Wire → Northreach Tribune (3,253 characters")
+        assert [side.text_content() for side in page.query_selector_all(".sankey .side-name")] == ["first in", "later in"]
         assert len(page.query_selector_all(".cutoff canvas, .cutoff svg")) >= 3
 
 

@@ -7,6 +7,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -102,6 +103,7 @@ def _bounds(text: str, places: Sequence[tuple[int, int]]) -> list[int]:
     return [*bounds, len(text)]
 
 
+@lru_cache(maxsize=1 << 14)
 def _extends(character: str) -> bool:
     category = unicodedata.category(unicodedata.normalize("NFKD", character)[0])  # half-width voicing marks are marks too
     return category[0] == "M" or category == "Cf"
