@@ -131,7 +131,7 @@ class Connections:
         with self._mutex:
             since, connection = self._generation, self._idle.pop() if self._idle else None
         connection = connection or self.connect()
-        deadline = time.thread_time() + self._most_seconds  # waiting for the processor costs nobody anything
+        deadline = time.thread_time() + self._most_seconds  # waiting for the processor does not count
         connection.set_progress_handler(lambda: time.thread_time() > deadline, _STEPS_BETWEEN_LOOKS)
         try:
             return connection.execute(query, values or []).fetchall()
