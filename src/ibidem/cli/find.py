@@ -50,7 +50,7 @@ EXCEEDED = 1
 )  # fmt: skip
 @option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page to read and share.")
 @setting_options(
-    "documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
+    "documents", "reference", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
     without=("summaries",),
 )  # fmt: skip
 @verb_options

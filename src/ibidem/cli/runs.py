@@ -73,7 +73,7 @@ def open_result(
             check_not_replaced(resolve_inputs([*inputs, *references]), output)
     with (
         open_display(progress, quiet) as display,
-        work(list(inputs), against=list(references) or None, config=config, progress=display, **more) as result,
+        work(list(inputs), config=config, progress=display, **({"against": list(references)} if references else {}), **more) as result,
     ):
         if output is not None:
             with display.stage("writing"):

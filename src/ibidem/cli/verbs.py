@@ -26,6 +26,7 @@ JOBS = {
     },
     "Clean a collection": {
         "dedup": "Write a copy without duplicate documents or repeated text.",
+        "decontaminate": "Find the items of benchmarks in training data, and remove them.",
         "collapse": "Fold search results that are nearly the same as a higher one.",
     },
     "Check new documents": {

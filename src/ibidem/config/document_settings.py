@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from ibidem.config.settings import input_setting
 
+SAME = "same"
 # What is known about documents from elsewhere: for verbs whose results depend on times and groups.
 DOCUMENT_FACTS = ("date_format", "metadata", "metadata_key", "time_from", "group_from")
+
+
+def _reference_setting(what: str) -> Any:
+    return input_setting(SAME, f"Field of the reference, as --{what}-field is of INPUT. same: the same field.", value="NAME")
 
 
 @dataclass(frozen=True)
@@ -71,3 +77,19 @@ class DocumentsConfig:
     encoding: str = input_setting(
         "utf-8", "Character encoding of text, JSON and CSV files. auto: detected file by file, and reported.", value="NAME"
     )
+
+
+@dataclass(frozen=True)
+class ReferenceConfig:
+    """How records of the reference become documents, where its fields have other names than those of the inputs."""
+
+    against_text_field: str = _reference_setting("text")
+    against_id_field: str = _reference_setting("id")
+    against_time_field: str = _reference_setting("time")
+    against_group_field: str = _reference_setting("group")
+
+
+def reference_fields(inputs: DocumentsConfig, reference: ReferenceConfig) -> DocumentsConfig:
+    """Return how the documents of the reference are read, given the settings of both sides."""
+    names = {setting.name.removeprefix("against_"): getattr(reference, setting.name) for setting in fields(reference)}
+    return replace(inputs, **{name: value for name, value in names.items() if value != SAME})

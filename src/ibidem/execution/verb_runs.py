@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ibidem.config import Config
@@ -23,7 +23,10 @@ AnyResult = TypeVar("AnyResult")
 
 @dataclass(frozen=True)
 class VerbRun:
-    """What a verb is called with: inputs whose kinds are known, all settings, and where it runs."""
+    """What a verb is called with: inputs whose kinds are known, all settings, and where it runs.
+
+    `further` describes what else a run on disk depends on: it is only continued with the same.
+    """
 
     verb: str
     inputs: list[Any]
@@ -32,6 +35,7 @@ class VerbRun:
     progress: Progress
     spark_engine: SparkEngine | None
     plan: SamplingPlan | None = None
+    further: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -88,7 +92,7 @@ class VerbRun:
                 self.progress.forget()
         from ibidem.execution.disk.run import DiskRun
 
-        with DiskRun(self.verb, *sides, config, self.progress, self.plan) as on_disk:
+        with DiskRun(self.verb, *sides, config, self.progress, self.plan, self.further) as on_disk:
             return program(on_disk)
 
 
