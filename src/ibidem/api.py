@@ -415,7 +415,7 @@ def _decontaminate(
     engine: SparkEngine | str | None = None, **settings: Setting,
 ) -> Any:  # fmt: skip
     from ibidem import pipeline
-    from ibidem.contamination.items import check_level, read_items
+    from ibidem.contamination.benchmark_files import check_level, read_items
     from ibidem.formats.python_inputs import repeatable
 
     run = VerbRun.of("decontaminate", inputs, None, config, progress, engine, settings)

@@ -364,8 +364,8 @@ ITEMS = pa.field(
     ),
 )
 
-# Where items of benchmarks are in documents. `item_start` and `item_end` are characters of the field; `share` is how much of its
-# words is in this place, over all its rows.
+# Where items of benchmarks are in documents. `item_start` and `item_end` are characters of the field; `share` is how much of
+# its words is here, together with rows near by.
 ITEM_PLACES = pa.schema(
     [
         pa.field("id", pa.large_string(), nullable=False),

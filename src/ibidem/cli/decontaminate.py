@@ -59,7 +59,7 @@ def _by_name(context: click.Context, parameter: click.Parameter, values: tuple[s
     "--max-contaminated-share", metavar="SHARE", type=NumberType(), group=CRITERIA,
     help="Fail (exit code 1) if more than this share of a benchmark's items was found, from 0 to 1. Needs no -o.",
 )  # fmt: skip
-@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page with the tables and the items found.")
+@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page with what was found.")
 @setting_options(
     "documents", "contamination", "engine", "output",
     without=("keep_text", "format", "time_field", "group_field", *DOCUMENT_FACTS),
@@ -83,9 +83,10 @@ def decontaminate(
 
     \f
     An item is found whole where most of its words are close together in a document, however lines break, with single words
-    changed, or with other text between its parts. It is found in part where enough of its words are nearly in a row. OUT then
-    contains the same files without the documents that contain an item (--level document) or without the items (--level passage),
-    removed.jsonl, which says what was removed and why, and the tables benchmarks, found_items and item_places.
+    changed, or with other text between its parts. It is found in part where enough of its words are nearly in a row.
+
+    OUT then contains the same files without the documents that contain an item (--level document) or without the items
+    (--level passage); removed.jsonl, which says what was removed and why; and the tables benchmarks, found_items, item_places.
 
     With --max-contaminated-share, it is a check for continuous integration.
     """

@@ -19,8 +19,8 @@ class ContaminationConfig:
 
     prompt_fields: str = input_setting(
         AUTO_FIELDS,
-        "Fields of a benchmark with what is asked, separated by commas. NAME=FIELD is for one benchmark. auto: question, prompt, "
-        "problem, text and the like.",
+        "Fields of a benchmark with what is asked, separated by commas. NAME=FIELD is for one benchmark. auto: question, "
+        "prompt, problem, text and the like.",
         common=True,
         value="FIELDS",
     )
@@ -47,8 +47,8 @@ class ContaminationConfig:
     )
     max_item_pages: int = criterion(
         100,
-        "An item in more documents than this is common text, such as a proverb or a licence: it is listed, and nothing is removed "
-        "because of it. 0: no limit.",
+        "An item in more documents than this is common text, such as a proverb or a licence. It is listed, but nothing is "
+        "removed because of it. 0: no limit.",
         common=True,
         at_least=0,
     )

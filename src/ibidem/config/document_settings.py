@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ibidem.config.settings import input_setting
+from ibidem.config.surface import named
+from ibidem.errors import InputError
 
 SAME = "same"
 # What is known about documents from elsewhere: for verbs whose results depend on times and groups.
@@ -93,3 +95,12 @@ def reference_fields(inputs: DocumentsConfig, reference: ReferenceConfig) -> Doc
     """Return how the documents of the reference are read, given the settings of both sides."""
     names = {setting.name.removeprefix("against_"): getattr(reference, setting.name) for setting in fields(reference)}
     return replace(inputs, **{name: value for name, value in names.items() if value != SAME})
+
+
+def about_reference(error: InputError, reference: ReferenceConfig) -> InputError:
+    """Return an error of reading the reference that names the setting of the reference."""
+    for setting in fields(reference):
+        usual = named(setting.name.removeprefix("against_"))
+        if getattr(reference, setting.name) != SAME and usual in error.next_step:
+            return InputError(error.message, error.next_step.replace(usual, named(setting.name)))
+    return error

@@ -1,10 +1,10 @@
 """Items of benchmarks in texts: each text is judged by itself, so it does not matter which others are there.
 
-Four words in a row that an item has lead to it (rarer ones only, if other items have them, too). From there, text and item are
-compared word by word, to both sides, over words that differ: this is a *segment*. Segments that follow one another in both form
-a *chain*, chains near one another a *place*, so that it does not matter where lines break, or whether something was put between
-two parts of an item. An item is found *whole* in a place with enough of its words, and *in part* where enough of them are nearly
-in a row. Time is linear in the text; items only have to fit into memory.
+Four words in a row that an item has lead to it, unless many other items have them, too. From there, text and item are compared
+word by word, to both sides, over words that differ: this is a *segment*. Segments that follow one another in both form a
+*chain*, chains near one another a *place*, so that it does not matter where lines break, or whether something was put between
+two parts of an item. An item is found *whole* in a place with enough of its words, and *in part* where enough of them are
+nearly in a row. Time is linear in the text; items only have to fit into memory.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ HIT_ORDER = [("document", "ascending"), ("start", "ascending"), ("field", "ascen
 
 @dataclass(frozen=True)
 class Chains:
-    """Chains in texts: text, distinct text of items, first word and end in both, equal words, those of the place, is it whole?"""
+    """Chains: text, distinct text of items, first word and end in both, equal words, place, its equal words, is it whole?"""
 
     text: Numbers
     item: Numbers
@@ -82,8 +82,9 @@ class Chains:
 
 
 def find_hits(
-    batch: pa.RecordBatch, documents: Numbers, items: Items, config: ContaminationConfig, ignored: IgnoredText | None, key: CheckKey
-) -> pa.Table:
+    batch: pa.RecordBatch, documents: Numbers, items: Items, config: ContaminationConfig, ignored: IgnoredText | None,
+    key: CheckKey,
+) -> pa.Table:  # fmt: skip
     """Return where items are in a batch of documents, `HITS`, in the order of `HIT_ORDER`."""
     texts = texts_of(batch)
     words = hash_counted(texts, documents, items.seed, ignored)
@@ -134,8 +135,8 @@ def find_chains(words: HashedWords, items: Items, config: ContaminationConfig) -
     whole = config.whole_share.as_integer_ratio()
     n_chains, _ = kernels.join_segments(
         segments, text, words.hashes, of_items.hashes, of_items.first, n_counted, np.array(whole, np.int64),
-        np.array([MOST_GAP_WORDS, MOST_WORDS_BETWEEN, LEAST_CHAIN_WORDS], np.int64), np.zeros(longest, np.int64), chain_of, chains,
-        place_of, shares,
+        np.array([MOST_GAP_WORDS, MOST_WORDS_BETWEEN, LEAST_CHAIN_WORDS], np.int64), np.zeros(longest, np.int64), chain_of,
+        chains, place_of, shares,
     )  # fmt: skip
     heads = np.searchsorted(chain_of, np.arange(n_chains))
     item, text, place = segments[heads, kernels.ITEM], text[heads], place_of[:n_chains]

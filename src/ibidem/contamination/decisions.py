@@ -46,7 +46,7 @@ REMOVED_ITEMS = pa.schema([*GONE, ITEMS])
 def tally(hits: pa.Table) -> pa.Table:
     """Return a row of `TALLIES` for every field in some hits."""
     field, document = hits["field"].to_numpy(), hits["document"].to_numpy()
-    number, example = numbered(field, document)
+    _, example = numbered(field, document)
     counts = np.bincount(numbered(field[example])[0]) if len(example) else np.empty(0, np.int64)
     best = _best_rows(hits)
     columns = [hits[name].take(pa.array(best)) for name in _BEST]
@@ -235,17 +235,20 @@ def benchmark_table(tallies: pa.Table, pages: pa.Table, items: Items, common: Nu
         for part, chosen in _parts_of(np.flatnonzero(benchmark == number), role):
             n_items, of_item = _renumbered(item[chosen])
 
-            def count(truths: Truths, chosen: Numbers = chosen, of_item: Numbers = of_item, n_items: int = n_items) -> Truths:
-                return np.bincount(of_item, truths[chosen], n_items) > 0
+            def any_of(
+                truths: NDArray[Any], chosen: Numbers = chosen, of_item: Numbers = of_item, n_items: int = n_items
+            ) -> Truths:
+                truths_of_items: Truths = np.bincount(of_item, truths[chosen], n_items) > 0
+                return truths_of_items
 
-            whole, found = count(is_whole), count(is_part)
+            whole, found = any_of(is_whole), any_of(is_part)
             pages_of = pages.filter((pc.field("benchmark") == number) & (pc.field("part") == _number_of(part)))
             total = int(n_chars[chosen].sum())
             rows.append(
                 {
-                    "benchmark": name, "part": part, "n_items": n_items, "n_short": int((~count(is_long)).sum()),
+                    "benchmark": name, "part": part, "n_items": n_items, "n_short": int((~any_of(is_long)).sum()),
                     "n_whole": int(whole.sum()), "n_part": int((found & ~whole).sum()),
-                    "n_common": int((count(is_common_text) & ~found).sum()),
+                    "n_common": int((any_of(is_common_text) & ~found).sum()),
                     "share": float(found.sum() / max(1, n_items)),
                     "share_chars": float((share[chosen] * n_chars[chosen]).sum() / max(1, total)),
                     "n_documents": int(pages_of["n_documents"].to_numpy().sum()),

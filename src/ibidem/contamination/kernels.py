@@ -57,7 +57,7 @@ def fill_table(keys, filter_bits, slot_keys, slot_grams):
 def _reach(words, at, step, n, items, item_at, fall):
     """Return how far equal words reach from a place, at most `n` words, and how many of these are equal.
 
-    A word that differs costs as much as an equal one counts. It ends where the score is highest, before it has fallen by `fall`.
+    A word that differs costs as much as an equal one counts. It ends where the score is highest before it falls by `fall`.
     """
     score = best = far = n_same = best_same = np.int64(0)
     for i in range(n):
@@ -75,8 +75,21 @@ def _reach(words, at, step, n, items, item_at, fall):
 
 @outer_kernel
 def extend_grams(
-    words, first, places, grams, post_first, post_item, post_word, is_anchor, item_words, item_first, size, fall, most_tries,
-    state, segments,
+    words,
+    first,
+    places,
+    grams,
+    post_first,
+    post_item,
+    post_word,
+    is_anchor,
+    item_words,
+    item_first,
+    size,
+    fall,
+    most_tries,
+    state,
+    segments,
 ):
     """Write the segments of items around grams that were found; return how many, or -1 without enough room.
 
@@ -133,8 +146,8 @@ def join_segments(
 
     `chain_of` gets the chain of each segment, `chains` [start, end, item start, item end, equal words] of each, `place_of` its
     place, -1 where too little is equal. `shares` gets for each place the equal words of the item, and the most in one chain.
-    `whole` is the share of an item that is all of it, as a fraction; `limits` are the words between segments of a chain, between
-    chains of a place, and the fewest equal words of a chain. `marks` has a mark for each word of the longest item, all 0.
+    `whole` is the share of an item that is all of it, as a fraction; `limits` are the words between segments of a chain,
+    between chains of a place, and the fewest equal words of a chain. `marks` has a 0 for each word of the longest item.
     """
     most_gap, most_between, least = limits[0], limits[1], limits[2]
     n_chains = n_places = np.int64(0)

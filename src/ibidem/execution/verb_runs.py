@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ibidem.config import Config
+from ibidem.config.document_settings import ReferenceConfig
 from ibidem.config.papers import check_paper
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.config.surface import given, named
@@ -53,6 +54,9 @@ class VerbRun:
         if verb == "cluster" and made.clusters.by_group and reference is not None:
             whole = "leave out the reference, or put both into one input"
             raise SettingsError([f"{named('by_group')} compares the groups of the inputs; {whole}"])
+        if reference is None and made.reference != ReferenceConfig():
+            wrong = [f.name for f in fields(ReferenceConfig) if getattr(made.reference, f.name) != f.default]
+            raise SettingsError([f"{named(wrong[0])} is a field of the reference; add {named('against')}"])
         return cls(verb, settle(inputs, on_spark), reference, made, progress or Progress(), spark_engine)
 
     def with_plan(self, plan: SamplingPlan | str | os.PathLike[str] | None) -> VerbRun:

@@ -50,9 +50,7 @@ def backing_of(
     return cast("Backing[TableT]", made)
 
 
-def copies_of(
-    run: Run[TableT], backing: Backing[TableT], tables: Mapping[str, pa.Table] | None = None
-) -> Copies[Any]:
+def copies_of(run: Run[TableT], backing: Backing[TableT], tables: Mapping[str, pa.Table] | None = None) -> Copies[Any]:
     """Return what makes cleaned copies of the inputs of a run, and writes further tables, which are small, beside them."""
     if isinstance(run, LocalRun):
         return LocalCopies(run.inputs, run.states, cast(Any, backing), tables or {})

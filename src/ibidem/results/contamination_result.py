@@ -32,9 +32,7 @@ _GENERATOR = '<meta name="generator" content="ibidem decontaminate">'
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ContaminationResult(
-    CleaningResult[TableT_co, RemainingT_co, InputsT_co], Generic[TableT_co, RemainingT_co, InputsT_co]
-):
+class ContaminationResult(CleaningResult[TableT_co, RemainingT_co, InputsT_co], Generic[TableT_co, RemainingT_co, InputsT_co]):
     """Which items of benchmarks were found in the training data, where, and what to remove because of them.
 
     `benchmarks` says how much of each benchmark was found, `found_items` which items, the worst first, and `item_places` where
@@ -85,7 +83,8 @@ class ContaminationResult(
             if place.exists() and not overwrite and _GENERATOR not in place.read_text("utf-8", "replace")[:2000]:
                 raise OutputExistsError(f"{place} already exists, and is no report", "Give another name.")
             name = escape(title or "Benchmark items in training data")
-            head = f'<!doctype html><html lang="en"><meta charset="utf-8">{_GENERATOR}<title>{name}</title><style>{_STYLE}</style>'
+            head = f'<!doctype html><html lang="en"><meta charset="utf-8">{_GENERATOR}<title>{name}</title>'
+            head += f"<style>{_STYLE}</style>"
             body = page(f"{self._sentence()}.", *self._tables(_ITEMS_ON_PAGE if max_pairs is None else max_pairs))
             place.write_text(f"{head}<h1>{name}</h1>{body}</html>\n", encoding="utf-8")
         return Path(path)

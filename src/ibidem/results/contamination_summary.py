@@ -11,7 +11,15 @@ from ibidem.config.surface import given, named
 from ibidem.contamination.decisions import ALL_PARTS, WHOLE
 from ibidem.results.contamination_result import ContaminationResult
 from ibidem.results.screen_lines import excerpt_of, table_lines, with_names
-from ibidem.results.summary import EXCERPT_INDENT, as_text, excerpt_width, many, skipped_lines, stored_lines, unknown_files_lines
+from ibidem.results.summary import (
+    EXCERPT_INDENT,
+    as_text,
+    excerpt_width,
+    many,
+    skipped_lines,
+    stored_lines,
+    unknown_files_lines,
+)
 
 _WORST = 3
 _HEAD = ("", "items", "whole", "in part", "common", "too short", "characters", "documents")
@@ -33,7 +41,8 @@ def _lines(
     size = f", {many(found.n_chars, 'character')}" if found.n_chars is not None else ""
     yield f"{many(found.n_documents, 'document')}{size}, {seconds:.1f} s"
     rows = result.benchmarks.to_pylist()
-    yield from table_lines([_HEAD, *([_name(row), *map(_cell, _COLUMNS, (row[c] for c in _COLUMNS))] for row in rows)], width, 1)
+    table = ([_name(row), *(_cell(name, row[name]) for name in _COLUMNS)] for row in rows)
+    yield from table_lines([_HEAD, *table], width, 1)
     for name in result.shares:
         if worst := result.worst(name, _WORST):
             yield f"{name}, the worst:" if len(worst) > 1 else f"{name}:"
@@ -94,6 +103,7 @@ def limit_lines(result: ContaminationResult[Any, Any], max_share: Fraction) -> I
     for name in exceeding:
         yield f"{name}: {result.shares[name]:.1%} of the items found"
     if exceeding:
-        yield f"failed: {len(exceeding):,} of {many(len(result.shares), 'benchmark')} exceed {limit}"
+        verb = "exceeds" if len(exceeding) == 1 else "exceed"
+        yield f"failed: {len(exceeding):,} of {many(len(result.shares), 'benchmark')} {verb} {limit}"
     else:
         yield f"passed: no benchmark exceeds {limit}"
