@@ -29,7 +29,7 @@ _SIGNATURE_SETTINGS = (
     "max_document_share", "word_counts", "stop_words", "paper",
 )  # fmt: skip
 _DUPLICATE_SETTINGS = (
-    "measure", "method", "min_containment", "min_shared_shingles", "sampling", "sample_every", "sample_remainder",
+    "measure", "method", "min_containment", "contained", "min_shared_shingles", "sampling", "sample_every", "sample_remainder",
     "sample_size", "supershingles", "supershingle_size", "min_supershingles", "verify", "filter_bits", "permutations", "bands",
     "max_bits_apart",
 )  # fmt: skip

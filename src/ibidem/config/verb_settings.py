@@ -120,6 +120,7 @@ class ClusterSettings(TypedDict, total=False):
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
     contractions: bool
     min_containment: float | Fraction
+    contained: Literal["input", "reference", "either"]
     min_shared_shingles: int
     max_shingle_documents: int
     shingle_unit: Literal["word", "line"]
@@ -202,6 +203,7 @@ class DedupSettings(TypedDict, total=False):
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
     contractions: bool
     min_containment: float | Fraction
+    contained: Literal["input", "reference", "either"]
     min_shared_shingles: int
     max_shingle_documents: int
     shingle_unit: Literal["word", "line"]

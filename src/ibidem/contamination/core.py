@@ -87,7 +87,7 @@ def find_hits(
 ) -> pa.Table:  # fmt: skip
     """Return where items are in a batch of documents, `HITS`, in the order of `HIT_ORDER`."""
     texts = texts_of(batch)
-    words = hash_counted(texts, documents, items.seed, ignored)
+    words = hash_counted(texts, np.arange(len(texts)), items.seed, ignored)
     chains = find_chains(words, items, config)
     if not len(chains):
         return HITS.empty_table()
@@ -129,7 +129,7 @@ def find_chains(words: HashedWords, items: Items, config: ContaminationConfig) -
     segments, text = np.ascontiguousarray(segments[order]), text[order]
     n_segments = len(segments)
     chain_of, place_of = np.empty(n_segments, np.int64), np.empty(n_segments, np.int64)
-    chains, shares = np.empty((n_segments, 5), np.int64), np.empty((n_segments, 2), np.int64)
+    chains, shares = np.empty((n_segments, kernels.CHAIN), np.int64), np.empty((n_segments, 2), np.int64)
     longest = int(np.diff(of_items.first).max(initial=0))
     n_counted = items.n_counted[items.examples]
     whole = config.whole_share.as_integer_ratio()
@@ -144,7 +144,7 @@ def find_chains(words: HashedWords, items: Items, config: ContaminationConfig) -
     is_whole = (place >= 0) & (counts[:, 0] * whole[1] >= n_counted[item] * whole[0])
     is_part = (place >= 0) & (counts[:, 1] >= config.min_part_words) & (config.min_part_words > 0)
     stays = np.flatnonzero(is_whole | is_part)
-    start, end, item_start, item_end, same = chains[:n_chains][stays].T
+    start, end, item_start, item_end, same = chains[:n_chains][stays, : kernels.HEAD].T
     return Chains(
         text[stays], item[stays], start - words.first[text[stays]], end - words.first[text[stays]], item_start, item_end,
         np.minimum(same, counts[stays, 0]), place[stays], counts[stays, 0], is_whole[stays],

@@ -26,6 +26,7 @@ PROMPT, ANSWER = "prompt", "answer"
 ROLES = (PROMPT, ANSWER)
 MOST_SHARING = 10  # a gram in more items than this leads to none of them, unless an item has no rarer one
 _FILTER_BITS_A_KEY = 16
+_FIRST_NUMBER = 1 << 31
 
 Numbers = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -103,7 +104,7 @@ class Items:
     skipped: Sequence[tuple[str, Skipped]]  # each with the name of its benchmark
 
     def __len__(self) -> int:
-        return self.fields.num_rows
+        return len(self.distinct)
 
     @property
     def n_distinct(self) -> int:
@@ -179,7 +180,8 @@ def prepare(
     """Return items, given their fields (`FIELDS`), by item, and the texts of these."""
     seed = draw_seed()
     ignored: IgnoredText | None = load_ignored(config.sentences.ignore)
-    words = hash_counted(texts, np.arange(len(texts)), seed, ignored)
+    # Numbers that no text of a batch has: their ignored words are unlike these.
+    words = hash_counted(texts, _FIRST_NUMBER + np.arange(len(texts)), seed, ignored)
     n_counted = np.diff(words.first)
     if ignored is not None:
         n_ignored = starts_of(ignored.words(texts)[1])

@@ -12,6 +12,12 @@ _ONE = np.uint64(1)
 # Columns of a segment: item, start and end in the texts, start and end in the item, equal words.
 ITEM, START, END, ITEM_START, ITEM_END, SAME = range(6)
 SEGMENT = 6
+# Columns of a chain: start and end in the texts, start and end in the item, equal words; and of chains that go on where another
+# one ends, the first, which has their equal words in total.
+CHAIN = 7
+HEAD, TOTAL = 5, 6
+_MOST_LOOKED_BACK = 8  # chains, for one that goes on where it ends
+_SLACK = 3  # words
 # The state of an item: its last segment, and how often another one was tried in its place.
 LAST, TRIES = range(2)
 
@@ -144,10 +150,13 @@ def join_segments(
 ):
     """Join segments, sorted by text, item and start, into chains, and chains into places; return how many of each.
 
-    `chain_of` gets the chain of each segment, `chains` [start, end, item start, item end, equal words] of each, `place_of` its
-    place, -1 where too little is equal. `shares` gets for each place the equal words of the item, and the most in one chain.
-    `whole` is the share of an item that is all of it, as a fraction; `limits` are the words between segments of a chain,
-    between chains of a place, and the fewest equal words of a chain. `marks` has a 0 for each word of the longest item.
+    `chain_of` gets the chain of each segment, `chains` the columns named by CHAIN of each, `place_of` its place, -1 where too
+    little is equal. `shares` gets for each place the equal words of the item, and the most in one chain. `whole` is the share
+    of an item that is all of it, as a fraction; `limits` are the words between segments of a chain, between chains of a place,
+    and the fewest equal words of a chain. `marks` has a 0 for each word of the longest item.
+
+    A shorter chain counts, too, where it goes on in the item where another one near by ends, and one of these is long enough,
+    or all of them are nearly all of the item.
     """
     most_gap, most_between, least = limits[0], limits[1], limits[2]
     n_chains = n_places = np.int64(0)
@@ -164,20 +173,31 @@ def join_segments(
             if is_next:
                 chains[n_chains - 1, 1] = max(chains[n_chains - 1, 1], segments[end, END])
                 chains[n_chains - 1, 3] = max(chains[n_chains - 1, 3], segments[end, ITEM_END])
-                chains[n_chains - 1, 4] += segments[end, SAME]
+                chains[n_chains - 1, 4] += max(0, segments[end, SAME] - max(0, -gap, -item_gap))
             else:
-                for column in range(4):
+                for column in range(5):
                     chains[n_chains, column] = segments[end, 1 + column]
-                chains[n_chains, 4] = segments[end, SAME]
                 n_chains += 1
             chain_of[end] = n_chains - 1
             end += 1
         counted = n_counted[item]
+        for chain in range(first_chain, n_chains):
+            head = chain
+            for other in range(chain - 1, max(first_chain, chain - _MOST_LOOKED_BACK) - 1, -1):
+                goes_on = -_SLACK <= chains[chain, 2] - chains[other, 3] <= _SLACK
+                if goes_on and chains[chain, 0] - chains[other, 1] <= most_between:
+                    head = chains[other, HEAD]
+                    break
+            chains[chain, HEAD], chains[chain, TOTAL] = head, 0
+            same = chains[chain, 4]
+            is_dense = 2 * same >= chains[chain, 1] - chains[chain, 0]
+            chains[head, TOTAL] += same if is_dense else 0
+            if is_dense and same >= least:
+                chains[head, TOTAL] += counted  # long enough by itself
         reached = np.int64(-1)  # where the last chain of the open place ends
         for chain in range(first_chain, n_chains):
             same, length = chains[chain, 4], chains[chain, 1] - chains[chain, 0]
-            is_enough = same >= least or same * whole[1] >= counted * whole[0]
-            if not is_enough or 2 * same < length:
+            if chains[chains[chain, HEAD], TOTAL] * whole[1] < counted * whole[0] or 2 * same < length:
                 place_of[chain] = -1
                 continue
             if reached < 0 or chains[chain, 0] - reached > most_between:

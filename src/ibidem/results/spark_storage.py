@@ -235,7 +235,7 @@ class SparkCopies:
                 cleaned.write.parquet(f"{where}/cleaned.parquet")
             for name, table in self._small.items():
                 lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist())
-                write_file(self._backing.run.spark, where, f"{name}.jsonl", lines)
+                write_file(self._backing.run.spark, where.removeprefix("file:"), f"{name}.jsonl", lines)
 
         schema = pa.schema([*self._backing.table("removed").schema, SNIPPET])
         removed = SparkTable(self._backing.run, self._made[config.cleaning.mark_only]["removed"], schema)

@@ -60,7 +60,7 @@ class DiskRun(LocalRun):
         if words := describe_words(config):
             description["words"] = words
         if config.engine.resume:
-            _check_can_be_resumed(config, description["inputs"])
+            _check_can_be_resumed(config, [*description["inputs"], *description.get("benchmarks", ())])
         self.work = WorkFolder(config, description)
         self._is_taken_over = False
 
