@@ -18,7 +18,8 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
     assert len(set(ibidem.__all__)) == len(ibidem.__all__)
     assert dir(ibidem) == list(ibidem.__all__)
     assert set(ibidem.__all__) == {
-        "Arrival", "CleaningResult", "ClusterResult", "Comparison", "Config", "ContaminationResult", "Difference", "Document", "Hit", "IbidemError",
+        "Arrival", "CleaningResult", "ClusterResult", "Comparison", "Config", "ContaminationResult", "Difference", "Document",
+        "Hit", "IbidemError",
         "Index", "IndexStoreError", "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan",
         "Similarity", "Skipped", "Span",
         "SparkEngine",
@@ -57,7 +58,8 @@ def test_signatures_of_the_verbs_are_typed(name: str) -> None:
     for node in found:
         assert node.returns is not None
         written = f"{ast.unparse(node.args)} -> {ast.unparse(node.returns)}"
-        assert "Any" not in re.sub(r"(Cleaned|Decontaminated)\[Any\]", "", written)  # what a call returns whose engine is not known
+        # What a call returns whose engine is not known has `Any`.
+        assert "Any" not in re.sub(r"(Cleaned|Decontaminated)\[Any\]", "", written)
         assert "**settings: Setting" not in written
 
 

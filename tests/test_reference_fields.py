@@ -16,7 +16,9 @@ TEXT = (
     "The harbour was closed on Monday because of the storm. Two ferries stayed in port over night with all their passengers. "
     "The mayor asked everyone to stay at home until the wind had gone down."
 )
-NAMES = {"against_text_field": "doc.body", "against_id_field": "url", "against_time_field": "seen", "against_group_field": "site"}
+NAMES = {
+    "against_text_field": "doc.body", "against_id_field": "url", "against_time_field": "seen", "against_group_field": "site",
+}  # fmt: skip
 
 
 def write(path: Path, *records: dict[str, Any]) -> str:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ibidem.version import __version__
 
 if TYPE_CHECKING:
-    from ibidem.api import cluster, collapse, compare, compare_pairs, decontaminate, dedup, find, similarity, tune
+    from ibidem.api import cluster, collapse, compare, compare_pairs, dedup, find, similarity, tune
     from ibidem.config import Config
     from ibidem.config.sampling_plan import SamplingPlan
+    from ibidem.contamination_api import decontaminate
     from ibidem.errors import IbidemError, IndexStoreError, InputError, ResourceError, UsageError
     from ibidem.execution.spark.engine import SparkEngine
     from ibidem.formats import read
@@ -61,7 +62,7 @@ _HOMES = {
     "collapse": "ibidem.api",
     "compare": "ibidem.api",
     "compare_pairs": "ibidem.api",
-    "decontaminate": "ibidem.api",
+    "decontaminate": "ibidem.contamination_api",
     "dedup": "ibidem.api",
     "find": "ibidem.api",
     "read": "ibidem.formats",

@@ -28,20 +28,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from typing_extensions import Unpack
 
-    from ibidem.config.verb_settings import ClusterSettings, DecontaminateSettings, DedupSettings, FindSettings
+    from ibidem.config.verb_settings import ClusterSettings, DedupSettings, FindSettings
     from ibidem.config.word_source import GivenPath, GivenWords
     from ibidem.evaluation.measures import Sentences
     from ibidem.execution.spark.engine import SparkEngine
     from ibidem.results.cleaning_result import CleaningResult
-    from ibidem.results.contamination_result import ContaminationResult
     from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
 Plan = SamplingPlan | str | os.PathLike[str]
 Given = TypeVar("Given", bound="Inputs")
 Record = TypeVar("Record")
 Cleaned: TypeAlias = "CleaningResult[pa.Table, Iterator[Document], Given]"
 CleanedOnSpark: TypeAlias = "CleaningResult[DataFrame, DataFrame, DataFrame]"
-Decontaminated: TypeAlias = "ContaminationResult[pa.Table, Iterator[Document], Given]"
-DecontaminatedOnSpark: TypeAlias = "ContaminationResult[DataFrame, DataFrame, DataFrame]"
 
 
 def _find(
@@ -246,15 +243,14 @@ def cluster(
     date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
     group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
     encoding: str = "utf-8", against_text_field: str = "same", against_id_field: str = "same", against_time_field: str = "same",
-    against_group_field: str = "same", hash_seed: int = -1, ignore: str | Sequence[str] = "none", shingle_size: int = 0,
-    min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
-    spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
-    spot_chain: int = 2, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
-    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
-    min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
+    against_group_field: str = "same", contained: Literal["input", "reference", "either"] = "input", hash_seed: int = -1,
+    ignore: str | Sequence[str] = "none", shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0,
+    antecedents: str | int | Sequence[str] = "auto", spot_stop_words: str | int | Sequence[str] = "auto",
+    spot_short_chains: bool = False, spot_distance: int = 1, spot_chain: int = 2, word_counts: GivenWords = "none",
+    stop_words: GivenWords = "none", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
+    paper: bool = False, min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
-    contractions: bool = False, min_containment: float | Fraction = 0,
-    contained: Literal["input", "reference", "either"] = "input", min_shared_shingles: int = 0,
+    contractions: bool = False, min_containment: float | Fraction = 0, min_shared_shingles: int = 0,
     max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
     sampling: Literal["modulo", "smallest", "supershingles"] = "modulo", sample_every: int = 1, sample_remainder: int = 0,
     sample_size: int = 400, supershingles: int = 6, supershingle_size: int = 14, min_supershingles: int = 2,
@@ -369,8 +365,8 @@ def dedup(
     date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
     group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
     encoding: str = "utf-8", against_text_field: str = "same", against_id_field: str = "same", against_time_field: str = "same",
-    against_group_field: str = "same", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
-    ignore: str | Sequence[str] = "none",
+    against_group_field: str = "same", contained: Literal["input", "reference", "either"] = "input", lang: str = "auto",
+    max_sentence_words: int = 120, hash_seed: int = -1, ignore: str | Sequence[str] = "none",
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
     spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
@@ -380,8 +376,7 @@ def dedup(
     min_run_words: int = 50, same_document: bool = False, align: bool = False, min_evidence: float = 25.0,
     min_aligned_words: int = 25, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
-    contractions: bool = False, min_containment: float | Fraction = 0,
-    contained: Literal["input", "reference", "either"] = "input", min_shared_shingles: int = 0,
+    contractions: bool = False, min_containment: float | Fraction = 0, min_shared_shingles: int = 0,
     max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
     sampling: Literal["modulo", "smallest", "supershingles"] = "modulo", sample_every: int = 1, sample_remainder: int = 0,
     sample_size: int = 400, supershingles: int = 6, supershingle_size: int = 14, min_supershingles: int = 2,
@@ -408,78 +403,6 @@ def dedup(
     >>> result = ibidem.dedup([text, "It was loud. " + text, text], level="sentence")
     >>> result.cleaned()[1:], result.keep_mask
     (['It was loud. '], array([ True,  True, False]))
-    """
-    raise NotImplementedError
-
-
-def _decontaminate(
-    inputs: Any, benchmarks: Mapping[str, Any], *, config: Config | None = None, progress: Progress | None = None,
-    engine: SparkEngine | str | None = None, **settings: Setting,
-) -> Any:  # fmt: skip
-    from ibidem import pipeline
-    from ibidem.contamination.benchmark_files import check_level, read_items
-    from ibidem.formats.python_inputs import repeatable
-
-    run = VerbRun.of("decontaminate", inputs, None, config, progress, engine, settings)
-    check_level(run.config)
-    if run.spark_engine is None:
-        run = dataclasses.replace(run, inputs=repeatable(run.inputs))
-    items = read_items(benchmarks, run.config, run.inputs)
-    run = dataclasses.replace(run, further={"benchmarks": list(items.inputs)})
-    return run.carry_out(partial(pipeline.decontaminate, items=items))
-
-
-@overload
-def decontaminate(
-    inputs: Iterator[Record], benchmarks: Mapping[str, Inputs], *, config: Config | None = None,
-    progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Unpack[DecontaminateSettings],
-) -> Decontaminated[list[Record]]: ...  # fmt: skip
-@overload
-def decontaminate(
-    inputs: Given, benchmarks: Mapping[str, Inputs], *, config: Config | None = None, progress: Progress | None = None,
-    engine: Literal["local"] | None = None, **settings: Unpack[DecontaminateSettings],
-) -> Decontaminated[Given]: ...  # fmt: skip
-@overload
-def decontaminate(
-    inputs: SparkInputs, benchmarks: Mapping[str, Inputs], *, config: Config | None = None,
-    progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Unpack[DecontaminateSettings],
-) -> DecontaminatedOnSpark: ...  # fmt: skip
-@overload
-def decontaminate(
-    inputs: SparkInputs, benchmarks: Mapping[str, Inputs], *, config: Config | None = None,
-    progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Unpack[DecontaminateSettings],
-) -> Decontaminated[Any] | DecontaminatedOnSpark: ...  # fmt: skip
-@carried_out_by(_decontaminate)
-def decontaminate(
-    inputs: SparkInputs, benchmarks: Mapping[str, Inputs], *, config: Config | None = None,
-    progress: Progress | None = None, engine: SparkEngine | str | None = None,
-    # settings of decontaminate
-    text_field: str = "text", id_field: str = "id", query: str = "none", html: bool = False, main_content: bool = False,
-    text_path: str = "auto", encoding: str = "utf-8", hash_seed: int = -1, ignore: str | Sequence[str] = "none",
-    level: Literal["document", "passage", "sentence", "run"] = "document", mark_only: bool = False, prompt_fields: str = "auto",
-    answer_fields: str = "auto", item_id_field: str = "id", min_item_words: int = 8, whole_share: float | Fraction = 0.8,
-    min_part_words: int = 13, max_item_pages: int = 100, workers: int = 0, memory: str = "auto", max_disk: str = "auto",
-    tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto", overwrite: bool = False,
-    strict: bool = False,
-    # end of settings
-) -> Decontaminated[Any] | DecontaminatedOnSpark:  # fmt: skip
-    """Find the items of benchmarks in training data, and decide what to remove so that none is left.
-
-    `benchmarks` maps names to inputs: files, tables or records. `prompt_fields` and `answer_fields` say which of their fields
-    to look for: `"question"` for all of them, `["quiz=question", "exam=stem"]` for some. An item is found *whole* where
-    `whole_share` of its words are close together, however lines break, with single words changed, or with other text in
-    between; *in part* where `min_part_words` are nearly in a row. `level="document"` removes documents with an item,
-    `level="passage"` cuts the item out.
-
-    Returns a `ContaminationResult`: `benchmarks`, `found_items` and `item_places` are tables, `cleaned()` is what the inputs
-    are. With `engine=SparkEngine(spark)`, `item_places`, `removed` and `cleaned()` are Spark data frames.
-
-    >>> import ibidem
-    >>> pages = ["It was loud. How many ferries\\nstayed in port over night? Two of them did.", "It was quiet."]
-    >>> quiz = [{"id": 7, "question": "How many ferries stayed in port over night?", "answer": "two"}]
-    >>> result = ibidem.decontaminate(pages, {"quiz": quiz}, level="passage")
-    >>> result.shares, result.cleaned()
-    ({'quiz': 1.0}, ['It was loud. of them did.', 'It was quiet.'])
     """
     raise NotImplementedError
 

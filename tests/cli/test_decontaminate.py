@@ -33,8 +33,8 @@ def test_a_run_writes_the_copy_and_the_tables(run: Run, example: Path) -> None:
         "6 whole documents were removed", "cleaned collection: clean", "report: clean/report.html",
     )  # fmt: skip
     assert {path.name for path in (example / "clean").iterdir()} == {
-        "pages.jsonl", "removed.jsonl", "skipped.jsonl", "run.json", "benchmarks.jsonl", "found_items.jsonl", "item_places.jsonl",
-        "report.html",
+        "pages.jsonl", "removed.jsonl", "skipped.jsonl", "run.json", "report.html", "benchmarks.jsonl", "found_items.jsonl",
+        "item_places.jsonl",
     }  # fmt: skip
     assert [row["id"] for row in rows(example / "clean" / "pages.jsonl")] == ["news/harbour", "recipes/soup"]
     totals = [row for row in rows(example / "clean" / "benchmarks.jsonl") if row["part"] == "item"]
@@ -81,7 +81,8 @@ def test_a_dry_run_and_a_check_write_nothing(run: Run, example: Path) -> None:
 def test_what_is_said_of_items_that_do_not_count(run: Run, example: Path) -> None:
     answer = run("decontaminate", "pages.jsonl", *QUIZ, "--dry-run", "--max-item-pages", "1", "--min-item-words", "20")
     assert "items of fewer than 20 words not looked for (--min-item-words)" in answer.out
-    write_jsonl(example / "more.jsonl", [{"id": f"m{n}", "text": rows(example / "quiz.jsonl")[1]["question"]} for n in range(3)])
+    question = rows(example / "quiz.jsonl")[1]["question"]
+    write_jsonl(example / "more.jsonl", [{"id": f"m{n}", "text": question} for n in range(3)])
     answer = run("decontaminate", ".", *QUIZ, "--dry-run", "--max-item-pages", "2", "--text-field", "text")
     assert answer.code == 3
     assert "quiz.jsonl is both the benchmark quiz and training data" in answer.err

@@ -123,7 +123,8 @@ def test_what_a_result_offers(tmp_path: Path) -> None:
     result.write(tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {
-        "train.jsonl", "removed.jsonl", "skipped.jsonl", "run.json", "benchmarks.jsonl", "found_items.jsonl", "item_places.jsonl",
+        "train.jsonl", "removed.jsonl", "skipped.jsonl", "run.json", "benchmarks.jsonl", "found_items.jsonl",
+        "item_places.jsonl",
     }  # fmt: skip
     run = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
     assert run["counts"].items() >= {"benchmark_items": 1, "items_whole": 1, "items_part": 0, "removals": 1}.items()

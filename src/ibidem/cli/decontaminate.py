@@ -44,8 +44,8 @@ def _by_name(context: click.Context, parameter: click.Parameter, values: tuple[s
 @click.command(
     cls=Verb,
     examples=(
-        "ibidem decontaminate train.jsonl --benchmark quiz=quiz.jsonl -o clean",
-        "ibidem decontaminate train --benchmark quiz=quiz.jsonl --prompt-fields quiz=stem --dry-run",
+        "ibidem decontaminate train.jsonl --benchmark test=test.jsonl -o clean",
+        "ibidem decontaminate crawl.jsonl --benchmark test=test.jsonl --dry-run",
     ),
 )
 @plain_inputs_argument
@@ -54,12 +54,13 @@ def _by_name(context: click.Context, parameter: click.Parameter, values: tuple[s
     help="A benchmark, and a file or folder with its items. Can be repeated.", shell_complete=files,
 )  # fmt: skip
 @output_option("Folder for the cleaned copy and the tables.", required=False)
-@option("--dry-run", is_flag=True, group=OUTPUT, help="Write nothing; show what was found and what would be removed.")
+@option("--dry-run", is_flag=True, group=OUTPUT, help="Write nothing; show what was found.")
 @option(
     "--max-contaminated-share", metavar="SHARE", type=NumberType(), group=CRITERIA,
+    is_common=False,
     help="Fail (exit code 1) if more than this share of a benchmark's items was found, from 0 to 1. Needs no -o.",
 )  # fmt: skip
-@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page with what was found.")
+@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html, one page to share.")
 @setting_options(
     "documents", "contamination", "engine", "output",
     without=("keep_text", "format", "time_field", "group_field", *DOCUMENT_FACTS),
@@ -79,7 +80,7 @@ def decontaminate(
     spark_conf: dict[str, str],
     **flags: Any,
 ) -> None:
-    """Find the items of benchmarks in training data, and write a copy without them.
+    """Find benchmark items in training data, and write a copy without them.
 
     \f
     An item is found whole where most of its words are close together in a document, however lines break, with single words
@@ -100,9 +101,9 @@ def decontaminate(
         run_on_spark("decontaminate", inputs, (), output, config, spark_conf, progress, quiet, benchmarks=benchmarks)
         return
     with loading_libraries():
-        from ibidem.api import decontaminate as decontaminate_in
         from ibidem.cli.runs import folder_occupied, kernels_compiled, open_result
         from ibidem.cli.screen import say, screen_width
+        from ibidem.contamination_api import decontaminate as decontaminate_in
         from ibidem.execution.spill import temporary_folder
         from ibidem.formats import input_size
         from ibidem.formats.copy_files import spool_stdin

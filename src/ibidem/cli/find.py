@@ -51,7 +51,7 @@ EXCEEDED = 1
 @option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page to read and share.")
 @setting_options(
     "documents", "reference", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
-    without=("summaries",),
+    without=("summaries", "contained"),
 )  # fmt: skip
 @verb_options
 def find(

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ibidem import api
+from ibidem import api, contamination_api
 from ibidem.config.settings import KEEP_RULES, LEVELS, MEASURES, METHODS, METHODS_IN_PARTS, SEARCH_METHODS, SIGNATURES
 from ibidem.index.index import Index
 
@@ -79,7 +79,7 @@ def _run(verb: str, inputs: str, against: str | None, settings: dict[str, Any]) 
 
 
 def _decontaminate(train: str, benchmark: str, settings: dict[str, Any]) -> None:
-    api.decontaminate(train, {"sample": benchmark}, **settings).close()
+    contamination_api.decontaminate(train, {"sample": benchmark}, **settings).close()
 
 
 def _find() -> Iterator[dict[str, Any]]:

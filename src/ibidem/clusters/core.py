@@ -39,7 +39,7 @@ def _goes_with(duplicates: Duplicates, config: Config) -> NDArray[np.bool_]:
         return np.ones(len(duplicates), np.bool_)  # what is shared is the same on both sides
     contained = float(config.resemblance.min_containment) or np.inf
     similar = duplicates.similarity >= float(config.matches.min_similarity) - 1e-12
-    side = config.resemblance.contained
+    side = config.reference.contained
     goes: NDArray[np.bool_] = similar
     if side != "reference":
         goes = goes | (duplicates.containment_a >= contained - 1e-12)

@@ -19,14 +19,15 @@ class ContaminationConfig:
 
     prompt_fields: str = input_setting(
         AUTO_FIELDS,
-        "Fields of a benchmark with what is asked, separated by commas. NAME=FIELD is for one benchmark. auto: question, "
-        "prompt, problem, text and the like.",
+        "Benchmark fields with what is asked. Several are separated by commas; NAME=FIELD is for one benchmark. auto: "
+        "question, prompt, problem, text and the like.",
         common=True,
         value="FIELDS",
     )
     answer_fields: str = input_setting(
         AUTO_FIELDS,
-        "Fields of a benchmark with the answer, likewise. auto: answer, solution, target and the like. none: no field.",
+        "Benchmark fields with the answer. They are named likewise. auto: answer, solution, target and the like. none: no "
+        "field.",
         common=True,
         value="FIELDS",
     )
@@ -36,20 +37,18 @@ class ContaminationConfig:
     min_item_words: int = criterion(
         8,
         "Words an item needs to be looked for. A shorter answer is looked for after a prompt that was found.",
-        common=True,
         at_least=LEAST_ITEM_WORDS,
     )
     whole_share: Fraction = criterion(  # noqa: RUF009 (as all the others)
-        _FOUR_FIFTHS, "Share of an item's words that makes it found whole, from 0 to 1.", common=True
+        _FOUR_FIFTHS, "Share of an item's words that makes it found whole, from 0 to 1."
     )
     min_part_words: int = criterion(
-        13, "Words of an item, nearly in a row, that make it found in part. 0: parts do not count.", common=True, at_least=0
+        13, "Words of an item, nearly in a row, that make it found in part. 0: parts do not count.", at_least=0
     )
     max_item_pages: int = criterion(
         100,
         "An item in more documents than this is common text, such as a proverb or a licence. It is listed, but nothing is "
         "removed because of it. 0: no limit.",
-        common=True,
         at_least=0,
     )
 

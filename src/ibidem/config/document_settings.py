@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ibidem.config.settings import input_setting
+from ibidem.config.settings import criterion, input_setting
 from ibidem.config.surface import named
 from ibidem.errors import InputError
 
@@ -89,18 +90,29 @@ class ReferenceConfig:
     against_id_field: str = _reference_setting("id")
     against_time_field: str = _reference_setting("time")
     against_group_field: str = _reference_setting("group")
+    contained: str = criterion(
+        "input",
+        "With a reference and a minimum containment: which document must be contained in the other. input: a document is a "
+        "duplicate if the reference contains it; reference: if it contains one of the reference; either.",
+        value="SIDE",
+        choices=("input", "reference", "either"),
+    )
 
 
 def reference_fields(inputs: DocumentsConfig, reference: ReferenceConfig) -> DocumentsConfig:
     """Return how the documents of the reference are read, given the settings of both sides."""
-    names = {setting.name.removeprefix("against_"): getattr(reference, setting.name) for setting in fields(reference)}
-    return replace(inputs, **{name: value for name, value in names.items() if value != SAME})
+    return replace(inputs, **own_fields(asdict(reference)))
+
+
+def own_fields(reference: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of reading that differ for the reference, by the names that they have for the inputs."""
+    names = {name.removeprefix("against_"): value for name, value in reference.items() if name.startswith("against_")}
+    return {name: value for name, value in names.items() if value != SAME}
 
 
 def about_reference(error: InputError, reference: ReferenceConfig) -> InputError:
     """Return an error of reading the reference that names the setting of the reference."""
-    for setting in fields(reference):
-        usual = named(setting.name.removeprefix("against_"))
-        if getattr(reference, setting.name) != SAME and usual in error.next_step:
-            return InputError(error.message, error.next_step.replace(usual, named(setting.name)))
+    for name in own_fields(asdict(reference)):
+        if named(name) in error.next_step:
+            return InputError(error.message, error.next_step.replace(named(name), named(f"against_{name}")))
     return error

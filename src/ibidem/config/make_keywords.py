@@ -29,7 +29,7 @@ _SIGNATURE_SETTINGS = (
     "max_document_share", "word_counts", "stop_words", "paper",
 )  # fmt: skip
 _DUPLICATE_SETTINGS = (
-    "measure", "method", "min_containment", "contained", "min_shared_shingles", "sampling", "sample_every", "sample_remainder",
+    "measure", "method", "min_containment", "min_shared_shingles", "sampling", "sample_every", "sample_remainder",
     "sample_size", "supershingles", "supershingle_size", "min_supershingles", "verify", "filter_bits", "permutations", "bands",
     "max_bits_apart",
 )  # fmt: skip
@@ -62,7 +62,7 @@ _QUERY = Wanted(_INDEX_STAGES, (*_INDEX_LOOKUP, "same_document", *_NO_INDEX_SETT
 FUNCTIONS = {
     "find": Wanted(
         ("documents", "reference", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"),
-        ("summaries",),
+        ("summaries", "contained"),
     ),
     "cluster": Wanted(
         ("documents", "reference", "signatures", "matches", "resemblance", "clusters", "engine", "output"),
@@ -138,7 +138,7 @@ FUNCTIONS = {
         _INDEX_STAGES, (*_NO_INDEX_SETTINGS, "query", *DOCUMENT_FACTS), ("ignore", "as_paper", "paper", "memory", *_RUN)
     ),
 }
-FILES = ("api.py", "word_api.py", "formats/reader.py", "index/index.py")
+FILES = ("api.py", "contamination_api.py", "word_api.py", "formats/reader.py", "index/index.py")
 # Verbs whose overloads say what a call returns take the same settings as a class of keywords.
 OVERLOADED = ("find", "cluster", "dedup", "decontaminate")
 SETTINGS_FILE = "config/verb_settings.py"

@@ -272,13 +272,6 @@ class ResemblanceConfig:
     min_containment: Fraction = _criterion(  # noqa: RUF009 (as all the others)
         _NOTHING, "Also match if this share is contained. 1: all of one is in the other. 0: it does not count."
     )
-    contained: str = _criterion(
-        "input",
-        "With a reference and a minimum containment: which document must be contained in the other. input: a document is a "
-        "duplicate if the reference contains it; reference: if it contains one of the reference; either.",
-        value="SIDE",
-        choices=("input", "reference", "either"),
-    )
     min_shared_shingles: int = _criterion(
         0, "Also match if two documents share this many shingles. 0: documents match by similarity only.", at_least=0
     )

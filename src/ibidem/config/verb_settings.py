@@ -101,6 +101,7 @@ class ClusterSettings(TypedDict, total=False):
     against_id_field: str
     against_time_field: str
     against_group_field: str
+    contained: Literal["input", "reference", "either"]
     hash_seed: int
     ignore: str | Sequence[str]
     shingle_size: int
@@ -120,7 +121,6 @@ class ClusterSettings(TypedDict, total=False):
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
     contractions: bool
     min_containment: float | Fraction
-    contained: Literal["input", "reference", "either"]
     min_shared_shingles: int
     max_shingle_documents: int
     shingle_unit: Literal["word", "line"]
@@ -172,6 +172,7 @@ class DedupSettings(TypedDict, total=False):
     against_id_field: str
     against_time_field: str
     against_group_field: str
+    contained: Literal["input", "reference", "either"]
     lang: str
     max_sentence_words: int
     hash_seed: int
@@ -203,7 +204,6 @@ class DedupSettings(TypedDict, total=False):
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
     contractions: bool
     min_containment: float | Fraction
-    contained: Literal["input", "reference", "either"]
     min_shared_shingles: int
     max_shingle_documents: int
     shingle_unit: Literal["word", "line"]

@@ -43,9 +43,7 @@ def read_items(benchmarks: Mapping[str, Any], config: Config, train: Any = ()) -
     training data, is an InputError.
     """
     if not isinstance(benchmarks, Mapping) or not benchmarks:
-        raise SettingsError(
-            [in_shell("name a benchmark: --benchmark NAME=PATH", 'benchmarks must be a dict: {"name": inputs}')]
-        )
+        raise SettingsError(['benchmarks must be a dict of names and inputs: {"quiz": "quiz.jsonl"}'])
     settings = config.contamination
     named_fields = settings.prompt_fields, settings.answer_fields, settings.item_id_field
     if unknown := [owner for owner in owners_of_fields(named_fields) if owner not in benchmarks]:
@@ -86,7 +84,7 @@ def _check_apart(name: str, benchmark: Any, train: Any) -> None:
 
 
 class ReadField(NamedTuple):
-    """A field of an item as it was read."""
+    """A field of an item, with its text and its place."""
 
     id: str
     field: str

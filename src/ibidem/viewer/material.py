@@ -18,7 +18,7 @@ import pyarrow.dataset
 from ibidem.columns.collection import Collection, Documents
 from ibidem.config import FORMATS
 from ibidem.config.addresses import HIDDEN, is_remote
-from ibidem.config.document_settings import SAME
+from ibidem.config.document_settings import own_fields
 from ibidem.errors import InputError
 from ibidem.formats import is_changed, read, resolve_inputs, sources_described, under_described_names
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, MIRRORS, PASSAGES, REMOVED, REPEATS
@@ -134,7 +134,7 @@ class Material:
     def _reference_fields(self) -> dict[str, Any]:
         settings = self.run.get("settings", {})
         names = settings.get("reference", {}) if isinstance(settings, Mapping) else {}
-        return {name.removeprefix("against_"): value for name, value in dict(names).items() if value != SAME}
+        return own_fields(names)
 
 
 def _in_memory(documents: Documents) -> Iterator[ReadDocument]:
