@@ -1,7 +1,4 @@
-"""The functions behind `import ibidem`.
-
-Each is declared with all its settings, which `config/make_keywords.py` writes, and carried out by the function before it.
-"""
+"""The functions behind `import ibidem`, each with all its settings, and carried out by the function before it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ibidem.config import Config, DocumentsConfig
 from ibidem.config.contamination_settings import AUTO_FIELDS, fields_of_benchmark, owners_of_fields
 from ibidem.config.settings import NONE
-from ibidem.config.surface import given, in_shell, named
+from ibidem.config.surface import given, named
 from ibidem.contamination.items import ANSWER, FIELDS, PROMPT, Items, prepare
 from ibidem.errors import InputError, SettingsError
 from ibidem.formats import describe_inputs, read_batches, resolve_inputs
@@ -145,7 +145,7 @@ def _chosen_fields(name: str, inputs: Any, config: Config) -> list[tuple[str, st
 
 
 def _prompt_setting(name: str) -> str:
-    return in_shell(f"--prompt-fields {name}=FIELD", f'prompt_fields="{name}=FIELD"')
+    return given("prompt_fields", f"{name}=FIELD")
 
 
 def _known_fields(inputs: Any, encoding: str) -> set[str]:
@@ -163,6 +163,6 @@ def _no_field(name: str, role: str, field: str, inputs: Any, missing: Sequence[S
         line = f":{first.position}" if first.position else ""
         where = f" ({first.source}{line}: {first.reason})"
     known = sorted(_known_fields(inputs, config.documents.encoding))
-    setting = in_shell(f"--{role}-fields {name}=FIELD", f'{role}_fields="{name}=FIELD"')
+    setting = given(f"{role}_fields", f"{name}=FIELD")
     step = f"Name another with {setting}." + (f" The fields are {shown_names(known)}." if known else "")
     return InputError(f"no record of the benchmark {name} has text in the field '{field}'{where}", step)
