@@ -192,7 +192,7 @@ def judge(items: list[dict[str, Any]], truth: dict[str, dict[str, Any]], out: Pa
         known = truth.get(row["item"])
         if known is None or known["page"] != row["id"]:
             other = of_page.get(row["id"])
-            if other is not None and other["start"] <= row["start"] < other["stop"]:
+            if other is not None and row["start"] < other["stop"] and row["end"] > other["start"]:
                 n_shared += 1  # what was planted has words that another item has, too
             else:
                 false.append(row)
