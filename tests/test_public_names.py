@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 
@@ -17,13 +18,14 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
     assert len(set(ibidem.__all__)) == len(ibidem.__all__)
     assert dir(ibidem) == list(ibidem.__all__)
     assert set(ibidem.__all__) == {
-        "Arrival", "CleaningResult", "ClusterResult", "Comparison", "Config", "Difference", "Document", "Hit", "IbidemError",
+        "Arrival", "CleaningResult", "ClusterResult", "Comparison", "Config", "ContaminationResult", "Difference", "Document",
+        "Hit", "IbidemError",
         "Index", "IndexStoreError", "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan",
         "Similarity", "Skipped", "Span",
         "SparkEngine",
         "Tuning", "UsageError", "Verdict", "VerifiedQuotation",
         "WordTable", "__version__", "cluster", "collapse", "compare", "compare_pairs",
-        "dedup", "find", "read", "similarity", "split_sentences", "tune", "words",
+        "decontaminate", "dedup", "find", "read", "similarity", "split_sentences", "tune", "words",
     }  # fmt: skip
 
 
@@ -48,7 +50,7 @@ def test_old_names_of_results_on_spark_are_those_of_all_results() -> None:
     assert ibidem.SparkCleaningResult is ibidem.CleaningResult
 
 
-@pytest.mark.parametrize("name", ["find", "cluster", "dedup", "compare_pairs", "tune", "words"])
+@pytest.mark.parametrize("name", ["find", "cluster", "dedup", "decontaminate", "compare_pairs", "tune", "words"])
 def test_signatures_of_the_verbs_are_typed(name: str) -> None:
     tree = ast.parse(inspect.getsource(sys.modules[getattr(ibidem, name).__module__]))
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
@@ -56,7 +58,8 @@ def test_signatures_of_the_verbs_are_typed(name: str) -> None:
     for node in found:
         assert node.returns is not None
         written = f"{ast.unparse(node.args)} -> {ast.unparse(node.returns)}"
-        assert "Any" not in written.replace("Cleaned[Any]", "")  # what a call returns whose engine is not known
+        # What a call returns whose engine is not known has `Any`.
+        assert "Any" not in re.sub(r"(Cleaned|Decontaminated)\[Any\]", "", written)
         assert "**settings: Setting" not in written
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ibidem.api import cluster, collapse, compare, compare_pairs, dedup, find, similarity, tune
     from ibidem.config import Config
     from ibidem.config.sampling_plan import SamplingPlan
+    from ibidem.contamination_api import decontaminate
     from ibidem.errors import IbidemError, IndexStoreError, InputError, ResourceError, UsageError
     from ibidem.execution.spark.engine import SparkEngine
     from ibidem.formats import read
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ibidem.index.watcher import Arrival
     from ibidem.model import Difference, Document, Passage, Similarity, Skipped, Span
     from ibidem.results.cleaning_result import CleaningResult
+    from ibidem.results.contamination_result import ContaminationResult
     from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
     from ibidem.sentences import split_sentences
     from ibidem.word_api import words
@@ -34,6 +36,7 @@ _HOMES = {
     "ClusterResult": "ibidem.results.result",
     "Comparison": "ibidem.results.result",
     "Config": "ibidem.config",
+    "ContaminationResult": "ibidem.results.contamination_result",
     "Difference": "ibidem.model",
     "Document": "ibidem.model",
     "Hit": "ibidem.index.answers",
@@ -59,6 +62,7 @@ _HOMES = {
     "collapse": "ibidem.api",
     "compare": "ibidem.api",
     "compare_pairs": "ibidem.api",
+    "decontaminate": "ibidem.contamination_api",
     "dedup": "ibidem.api",
     "find": "ibidem.api",
     "read": "ibidem.formats",
@@ -74,6 +78,7 @@ __all__ = [
     "ClusterResult",
     "Comparison",
     "Config",
+    "ContaminationResult",
     "Difference",
     "Document",
     "Hit",
@@ -100,6 +105,7 @@ __all__ = [
     "collapse",
     "compare",
     "compare_pairs",
+    "decontaminate",
     "dedup",
     "find",
     "read",

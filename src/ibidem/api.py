@@ -1,7 +1,4 @@
-"""The functions behind `import ibidem`.
-
-Each is declared with all its settings, which `config/make_keywords.py` writes, and carried out by the function before it.
-"""
+"""The functions behind `import ibidem`, each with all its settings, and carried out by the function before it."""
 
 from __future__ import annotations
 
@@ -75,7 +72,8 @@ def find(
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
     date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
     group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
-    encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
+    encoding: str = "utf-8", against_text_field: str = "same", against_id_field: str = "same", against_time_field: str = "same",
+    against_group_field: str = "same", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     ignore: str | Sequence[str] = "none",
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
@@ -241,12 +239,13 @@ def cluster(
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
     date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
     group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
-    encoding: str = "utf-8", hash_seed: int = -1, ignore: str | Sequence[str] = "none", shingle_size: int = 0,
-    min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
-    spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
-    spot_chain: int = 2, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
-    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
-    min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
+    encoding: str = "utf-8", against_text_field: str = "same", against_id_field: str = "same", against_time_field: str = "same",
+    against_group_field: str = "same", contained: Literal["input", "reference", "either"] = "input", hash_seed: int = -1,
+    ignore: str | Sequence[str] = "none", shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0,
+    antecedents: str | int | Sequence[str] = "auto", spot_stop_words: str | int | Sequence[str] = "auto",
+    spot_short_chains: bool = False, spot_distance: int = 1, spot_chain: int = 2, word_counts: GivenWords = "none",
+    stop_words: GivenWords = "none", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
+    paper: bool = False, min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
     contractions: bool = False, min_containment: float | Fraction = 0, min_shared_shingles: int = 0,
     max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
@@ -362,8 +361,9 @@ def dedup(
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
     date_format: str = "auto", metadata: GivenPath = "none", metadata_key: str = "auto", time_from: str = "none",
     group_from: str = "none", query: str = "none", html: bool = False, main_content: bool = False, text_path: str = "auto",
-    encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
-    ignore: str | Sequence[str] = "none",
+    encoding: str = "utf-8", against_text_field: str = "same", against_id_field: str = "same", against_time_field: str = "same",
+    against_group_field: str = "same", contained: Literal["input", "reference", "either"] = "input", lang: str = "auto",
+    max_sentence_words: int = 120, hash_seed: int = -1, ignore: str | Sequence[str] = "none",
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
     spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,

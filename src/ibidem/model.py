@@ -346,6 +346,80 @@ RECEIPT = pa.field(
     ),
 )
 
+# A further column of what was removed by `decontaminate`: the items of benchmarks in it, and where each is in the document.
+ITEMS = pa.field(
+    "items",
+    pa.list_(
+        pa.struct(
+            [
+                ("benchmark", pa.large_string()),
+                ("item", pa.large_string()),
+                ("field", pa.large_string()),
+                ("found", pa.string()),
+                ("share", pa.float64()),
+                ("start", pa.int64()),
+                ("end", pa.int64()),
+            ]
+        )
+    ),
+)
+
+# Where items of benchmarks are in documents. `item_start` and `item_end` are characters of the field; `share` is how much of
+# its words is here, together with rows near by.
+ITEM_PLACES = pa.schema(
+    [
+        pa.field("id", pa.large_string(), nullable=False),
+        pa.field("source", pa.large_string(), nullable=False),
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("start", pa.int64(), nullable=False),
+        pa.field("end", pa.int64(), nullable=False),
+        pa.field("benchmark", pa.large_string(), nullable=False),
+        pa.field("item", pa.large_string(), nullable=False),
+        pa.field("field", pa.large_string(), nullable=False),
+        pa.field("role", pa.string(), nullable=False),
+        pa.field("item_start", pa.int64(), nullable=False),
+        pa.field("item_end", pa.int64(), nullable=False),
+        pa.field("found", pa.string(), nullable=False),
+        pa.field("share", pa.float64(), nullable=False),
+        pa.field("similarity", pa.float64(), nullable=False),
+        pa.field("n_words", pa.int64(), nullable=False),
+        pa.field("is_common", pa.bool_(), nullable=False),
+    ]
+)
+
+# The fields of items that were found, the worst first: how much of each, in how many documents, and where most of it is.
+FOUND_ITEMS = pa.schema(
+    [
+        pa.field("benchmark", pa.large_string(), nullable=False),
+        pa.field("item", pa.large_string(), nullable=False),
+        pa.field("field", pa.large_string(), nullable=False),
+        pa.field("role", pa.string(), nullable=False),
+        pa.field("found", pa.string(), nullable=False),
+        pa.field("share", pa.float64(), nullable=False),
+        pa.field("n_documents", pa.int64(), nullable=False),
+        pa.field("is_common", pa.bool_(), nullable=False),
+        pa.field("id", pa.large_string(), nullable=False),
+        pa.field("start", pa.int64(), nullable=False),
+        pa.field("end", pa.int64(), nullable=False),
+    ]
+)
+
+# What was found of each benchmark: of its items, and of their prompts and answers. Common text counts as not found.
+BENCHMARKS = pa.schema(
+    [
+        pa.field("benchmark", pa.large_string(), nullable=False),
+        pa.field("part", pa.string(), nullable=False),
+        pa.field("n_items", pa.int64(), nullable=False),
+        pa.field("n_short", pa.int64(), nullable=False),
+        pa.field("n_whole", pa.int64(), nullable=False),
+        pa.field("n_part", pa.int64(), nullable=False),
+        pa.field("n_common", pa.int64(), nullable=False),
+        pa.field("share", pa.float64(), nullable=False),
+        pa.field("share_chars", pa.float64(), nullable=False),
+        pa.field("n_documents", pa.int64(), nullable=False),
+    ]
+)
+
 # A further column of `removed.jsonl`: how the removed text begins.
 SNIPPET = pa.field("snippet", pa.large_string())
 

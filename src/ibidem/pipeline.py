@@ -38,6 +38,8 @@ from ibidem.columns.keep_rules import fields_for_keeping
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, document_shingle_size, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.contamination.items import Items
+from ibidem.contamination.stage import decide_items, described_skips, find_items
 from ibidem.execution.checks import check_documents, check_level, check_sentences, check_shingled, check_sides, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Sender, Source, n_unread_bytes, read_twice
 from ibidem.execution.memory import release_unused
@@ -53,6 +55,7 @@ from ibidem.resemblance import RATIOS, corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
 from ibidem.results.cleaning_result import CleaningResult
+from ibidem.results.contamination_result import ContaminationResult
 from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
 from ibidem.sentences.stage import split
 from ibidem.signatures.collection_words import count_collection
@@ -206,6 +209,22 @@ def remove_repeated(
     with progress.stage("cuts"):
         removals = remove_passages(flow, sentences, classed, ranks, config, progress)
     return sentences, _proven(flow, sentences, removals, config, progress)
+
+
+def decontaminate(run: Run[TableT], items: Items) -> ContaminationResult[TableT, Any]:
+    """Find the items of benchmarks in the inputs, and decide what is removed because of them."""
+    config, progress = run.config, run.progress
+    documents = run.read(config.documents, to_copy=True)
+    with progress.stage("items", n_unread_bytes(documents)):
+        found = find_items(run.flow, documents, items, config, progress)
+        check_sides(progress.counts["documents"], 0, has_reference=False)
+    with progress.stage("tables"):
+        made = decide_items(run.flow, found, items, config)
+    facts = run.facts()
+    facts |= {"inputs": [*facts["inputs"], *items.inputs], "notices": [*facts["notices"], *described_skips(items)]}
+    backing = backing_of(run, {"item_places": made.places}, found.documents, made.removed)
+    tables = {"benchmarks": made.benchmarks, "found_items": made.items}
+    return ContaminationResult(backing=backing, copies=copies_of(run, backing, tables), items=items, **tables, **facts)
 
 
 def _proven(

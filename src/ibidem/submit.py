@@ -15,7 +15,7 @@ def main() -> None:
     if sys.argv[1:] == ["--path"]:
         print(__file__)
         return
-    if len(sys.argv) > 1 and sys.argv[1] in ("find", "cluster", "dedup") and "--engine" not in sys.argv:
+    if len(sys.argv) > 1 and sys.argv[1] in ("find", "cluster", "dedup", "decontaminate") and "--engine" not in sys.argv:
         sys.argv[2:2] = ["--engine", "spark"]
     run()
 

@@ -241,7 +241,7 @@ def test_the_help_lists_its_settings(run: Run) -> None:
     left_out |= {"families", "runs", "summaries", "sentence_pairs", "postings", "paper"}
     left_out |= {"extend_ends", "difference_kinds", "only_differences"}
     for stage, setting in setting_fields():
-        is_wanted = setting.name not in left_out and stage != "index"
+        is_wanted = setting.name not in left_out and stage not in ("index", "contamination")
         assert (f"{flag(setting.name)} " in flat) == is_wanted, setting.name
     for option in ("--against", "--output", "--dry-run", "--config", "--progress", "--quiet"):
         assert option in answer.out

@@ -34,7 +34,7 @@ from ibidem.config import is_compared_in_full
 @output_option("Folder for the results (required).", required=True)
 @plan_option
 @setting_options(
-    "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",
+    "documents", "reference", "signatures", "matches", "resemblance", "clusters", "engine", "output",
     without=("signature", "max_document_share", "sentence_pairs", "postings", "keep_text"), also=("hash_seed", "ignore"),
 )  # fmt: skip
 @verb_options

@@ -39,8 +39,8 @@ from ibidem.execution.disk_limit import disk_budget
 @option("--dry-run", is_flag=True, group=OUTPUT, help="Write nothing; show what would be removed.")
 @plan_option
 @setting_options(
-    "documents", "sentences", "signatures", "matches", "passages", "alignment", "resemblance", "clusters", "cleaning",
-    "engine", "output",
+    "documents", "reference", "sentences", "signatures", "matches", "passages", "alignment", "resemblance", "clusters",
+    "cleaning", "engine", "output",
     without=(
         "max_gap_sentences", "extend_ends", "max_places", "skip_same_group", "families", "runs", "summaries",
         "sentence_pairs", "postings", "keep_text", "format", "by_group", *DIFFERENCE_SETTINGS,

@@ -50,8 +50,8 @@ EXCEEDED = 1
 )  # fmt: skip
 @option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page to read and share.")
 @setting_options(
-    "documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
-    without=("summaries",),
+    "documents", "reference", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
+    without=("summaries", "contained"),
 )  # fmt: skip
 @verb_options
 def find(

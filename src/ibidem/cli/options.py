@@ -24,6 +24,7 @@ from ibidem.errors import UsageError
 _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst")
 VERBOSE = "verbose"
 _NO_FLAGS = ("work_dir",)  # the command line has a place for it
+_LISTS = ("ignore", "prompt_fields", "answer_fields", "item_id_field")  # that can be given more than once
 _SHORT_NAMES = {"search_engine": ("--engine",)}  # where it is searched, the engine is that of the search
 # Settings of an index that a search has no use for.
 NO_SEARCH_SETTINGS = ("signature_bits", "bits_per_word", "texts", "commit_every")
@@ -111,7 +112,7 @@ def _option(setting: dataclasses.Field[Any]) -> Decorator:
     if kind is bool:
         names = f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}"
         return option(names, shown_default="on" if default else "", **attributes)
-    if setting.name == "ignore":
+    if setting.name in _LISTS:
         attributes |= {"multiple": True, "callback": _joined}
     if about["takes_auto"]:
         attributes["type"] = CountType()

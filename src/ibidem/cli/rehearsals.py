@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ibidem import api
+from ibidem import api, contamination_api
 from ibidem.config.settings import KEEP_RULES, LEVELS, MEASURES, METHODS, METHODS_IN_PARTS, SEARCH_METHODS, SIGNATURES
 from ibidem.index.index import Index
 
@@ -61,6 +61,9 @@ def rehearsals(verb: str, folder: Path) -> Iterator[Rehearsal]:
         for signature in ("words", "exact"):
             for search in SEARCH_METHODS:
                 yield partial(_use_index, folder / f"{signature}-{search}.idx", whole, part, signature, search)
+    elif verb == "decontaminate":
+        for where in ({}, on_disk, {"level": "passage", "ignore": part}):
+            yield partial(_decontaminate, whole, part, where)
     elif verb in _SETTINGS:
         for settings in _SETTINGS[verb]():
             yield partial(_run, verb, whole, None, settings)
@@ -73,6 +76,10 @@ def rehearsals(verb: str, folder: Path) -> Iterator[Rehearsal]:
 
 def _run(verb: str, inputs: str, against: str | None, settings: dict[str, Any]) -> None:
     getattr(api, verb)(inputs, against=against, **settings).close()
+
+
+def _decontaminate(train: str, benchmark: str, settings: dict[str, Any]) -> None:
+    contamination_api.decontaminate(train, {"sample": benchmark}, **settings).close()
 
 
 def _find() -> Iterator[dict[str, Any]]:

@@ -71,9 +71,11 @@ def open_result(
         check_query([*inputs, *references], config.documents)
         if output is not None:
             check_not_replaced(resolve_inputs([*inputs, *references]), output)
+    if references:
+        more["against"] = list(references)
     with (
         open_display(progress, quiet) as display,
-        work(list(inputs), against=list(references) or None, config=config, progress=display, **more) as result,
+        work(list(inputs), config=config, progress=display, **more) as result,
     ):
         if output is not None:
             with display.stage("writing"):

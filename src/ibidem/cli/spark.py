@@ -27,7 +27,7 @@ def run_on_spark(
     if "-" in (*inputs, *references):
         raise click.UsageError("Spark cannot read standard input; save it to a file, or leave out --engine spark")
     with loading():
-        from ibidem import api
+        import ibidem
         from ibidem.cli.runs import open_result
         from ibidem.cli.screen import screen_width
         from ibidem.execution.spark.engine import own_engine
@@ -40,7 +40,7 @@ def run_on_spark(
     if output is not None:
         check_spark_output(engine.spark, str(output), config.output.overwrite)  # before the work, not after it
     folder = None if output is None else str(output)
-    work = getattr(api, verb)
+    work = getattr(ibidem, verb)
     with open_result(work, inputs, references, config, progress, quiet, folder, engine=engine, **more) as (result, _):
         summary = summarise_briefly(result, output, screen_width(sys.stdout if output is None else sys.stderr))
     if output is None:

@@ -26,6 +26,7 @@ JOBS = {
     },
     "Clean a collection": {
         "dedup": "Write a copy without duplicate documents or repeated text.",
+        "decontaminate": "Find benchmark items in training data, and remove them.",
         "collapse": "Fold search results that are nearly the same as a higher one.",
     },
     "Check new documents": {
@@ -103,7 +104,6 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
 )  # fmt: skip
 def ibidem() -> None:
     """Find text that also appears elsewhere, and see where, to the character.
-
     Exit codes: 0 done, 2 usage, 3 input, 4 index, 5 resources, 130 interrupted.
     """
 

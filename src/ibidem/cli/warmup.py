@@ -15,7 +15,7 @@ from ibidem.cli.options import quiet_option
 from ibidem.config.quantities import size_of
 from ibidem.errors import ResourceError
 
-VERBS = ("find", "cluster", "dedup", "compare", "tune", "index")
+VERBS = ("find", "cluster", "dedup", "decontaminate", "compare", "tune", "index")
 _SAME = {"watch": "index", "serve": "index"}
 
 

@@ -13,6 +13,7 @@ the run: nothing is removed because somebody made words with equal hashes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -119,7 +120,7 @@ def _removals(pieces: AlignedPassages, similarity: NDArray[np.float64], collecti
     """Return located pieces as stretches of their texts."""
     documents = pieces.documents[0].astype(np.int64)
     return Removals(
-        documents, pieces.places[0], ends_with_space(documents, pieces.places[0], pieces.places[1], collection),
+        documents, pieces.places[0], ends_with_space(documents, pieces.places[0], pieces.places[1], collection.text),
         pieces.documents[1].astype(np.int64), pieces.places[2], pieces.places[3],
         np.maximum(pieces.sentences[1] - pieces.sentences[0], 1), np.zeros(len(pieces), np.bool_), similarity,
     )  # fmt: skip
@@ -136,16 +137,16 @@ def join_removals(removals: Removals, more: Removals, n_left: Numbers) -> Remova
     return Removals(**columns)
 
 
-def ends_with_space(documents: Numbers, starts: Numbers, ends: Numbers, collection: Collection) -> Numbers:
+def ends_with_space(documents: Numbers, starts: Numbers, ends: Numbers, text_of: Callable[[int], str]) -> Numbers:
     """Return where stretches of documents end with the space after them: what is left around them reads as before.
 
     Where something is left of the line in which a stretch begins, the line break after it stays.
     """
-    ends, text_of, text = ends.copy(), -1, ""
+    ends, document, text = ends.copy(), -1, ""
     for piece in np.argsort(documents, kind="stable").tolist():
-        if documents[piece] != text_of:
-            text_of = int(documents[piece])
-            text = collection.text(text_of)
+        if documents[piece] != document:
+            document = int(documents[piece])
+            text = text_of(document)
         start, end = int(starts[piece]), int(ends[piece])
         begins_line = start == 0 or text[start - 1] in "\n\r"
         while end < len(text) and text[end].isspace() and (begins_line or text[end] not in "\n\r"):

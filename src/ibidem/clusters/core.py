@@ -34,12 +34,18 @@ def cluster_found(
 
 
 def _goes_with(duplicates: Duplicates, config: Config) -> NDArray[np.bool_]:
-    """Return in which pairs the input document, a, resembles the reference document or is contained in it."""
+    """Return in which pairs the input document, a, resembles the reference document, or is contained in it, or contains it."""
     if config.resemblance.min_shared_shingles:
         return np.ones(len(duplicates), np.bool_)  # what is shared is the same on both sides
     contained = float(config.resemblance.min_containment) or np.inf
     similar = duplicates.similarity >= float(config.matches.min_similarity) - 1e-12
-    return similar | (duplicates.containment_a >= contained - 1e-12)
+    side = config.reference.contained
+    goes: NDArray[np.bool_] = similar
+    if side != "reference":
+        goes = goes | (duplicates.containment_a >= contained - 1e-12)
+    if side != "input":
+        goes = goes | (duplicates.containment_b >= contained - 1e-12)
+    return goes
 
 
 def choose_canonical(a: NDArray[np.int32], b: NDArray[np.int32], rank: NDArray[np.int64], chains: bool) -> NDArray[np.int32]:

@@ -41,6 +41,7 @@ def problems_of(config: Config) -> Iterator[str]:
     yield from _share_problems("min_similarity", config.matches.min_similarity, zero=False, decimals=6)
     yield from _share_problems("min_containment", config.resemblance.min_containment, zero=True, decimals=6)
     yield from _share_problems("min_copy_similarity", config.cleaning.min_copy_similarity, zero=True, decimals=6)
+    yield from _share_problems("whole_share", config.contamination.whole_share, zero=False, decimals=6)
     # Three factors have to fit into 64 bits.
     yield from _share_problems("min_score", config.index.min_score, zero=False, decimals=3)
     if config.index.bits_per_word > config.index.signature_bits:

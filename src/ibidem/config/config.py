@@ -14,7 +14,8 @@ from typing import Any
 from ibidem.config.addresses import shown_address
 from ibidem.config.checks import problems_of
 from ibidem.config.cleaning_settings import CleaningConfig
-from ibidem.config.document_settings import DocumentsConfig
+from ibidem.config.contamination_settings import ContaminationConfig
+from ibidem.config.document_settings import DocumentsConfig, ReferenceConfig
 from ibidem.config.papers import PRESETS
 from ibidem.config.settings import (
     AUTO,
@@ -43,6 +44,7 @@ class Config:
     """All settings of a run. `Config.of(min_similarity=0.9)` takes any field of any stage by its name."""
 
     documents: DocumentsConfig = field(default_factory=DocumentsConfig)
+    reference: ReferenceConfig = field(default_factory=ReferenceConfig)
     sentences: SentencesConfig = field(default_factory=SentencesConfig)
     signatures: SignaturesConfig = field(default_factory=SignaturesConfig)
     matches: MatchesConfig = field(default_factory=MatchesConfig)
@@ -51,6 +53,7 @@ class Config:
     resemblance: ResemblanceConfig = field(default_factory=ResemblanceConfig)
     clusters: ClustersConfig = field(default_factory=ClustersConfig)
     cleaning: CleaningConfig = field(default_factory=CleaningConfig)
+    contamination: ContaminationConfig = field(default_factory=ContaminationConfig)
     index: IndexConfig = field(default_factory=IndexConfig)
     engine: EngineConfig = field(default_factory=EngineConfig)
     output: OutputConfig = field(default_factory=OutputConfig)

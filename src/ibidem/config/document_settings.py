@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-from ibidem.config.settings import input_setting
+from ibidem.config.settings import criterion, input_setting
+from ibidem.config.surface import named
+from ibidem.errors import InputError
 
+SAME = "same"
 # What is known about documents from elsewhere: for verbs whose results depend on times and groups.
 DOCUMENT_FACTS = ("date_format", "metadata", "metadata_key", "time_from", "group_from")
+
+
+def _reference_setting(what: str) -> Any:
+    return input_setting(SAME, f"Field of the reference, as --{what}-field is of INPUT. same: the same field.", value="NAME")
 
 
 @dataclass(frozen=True)
@@ -71,3 +80,39 @@ class DocumentsConfig:
     encoding: str = input_setting(
         "utf-8", "Character encoding of text, JSON and CSV files. auto: detected file by file, and reported.", value="NAME"
     )
+
+
+@dataclass(frozen=True)
+class ReferenceConfig:
+    """How records of the reference become documents, where its fields have other names than those of the inputs."""
+
+    against_text_field: str = _reference_setting("text")
+    against_id_field: str = _reference_setting("id")
+    against_time_field: str = _reference_setting("time")
+    against_group_field: str = _reference_setting("group")
+    contained: str = criterion(
+        "input",
+        "With a reference and a minimum containment: which document must be contained in the other. input: a document is a "
+        "duplicate if the reference contains it; reference: if it contains one of the reference; either.",
+        value="SIDE",
+        choices=("input", "reference", "either"),
+    )
+
+
+def reference_fields(inputs: DocumentsConfig, reference: ReferenceConfig) -> DocumentsConfig:
+    """Return how the documents of the reference are read, given the settings of both sides."""
+    return replace(inputs, **own_fields(asdict(reference)))
+
+
+def own_fields(reference: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of reading that differ for the reference, by the names that they have for the inputs."""
+    names = {name.removeprefix("against_"): value for name, value in reference.items() if name.startswith("against_")}
+    return {name: value for name, value in names.items() if value != SAME}
+
+
+def about_reference(error: InputError, reference: ReferenceConfig) -> InputError:
+    """Return an error of reading the reference that names the setting of the reference."""
+    for name in own_fields(asdict(reference)):
+        if named(name) in error.next_step:
+            return InputError(error.message, error.next_step.replace(named(name), named(f"against_{name}")))
+    return error

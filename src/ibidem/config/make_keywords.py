@@ -61,16 +61,18 @@ _NO_INDEX_SETTINGS = ("runs", "min_run_words", "families", "summaries", *DIFFERE
 _QUERY = Wanted(_INDEX_STAGES, (*_INDEX_LOOKUP, "same_document", *_NO_INDEX_SETTINGS), ("ignore", "as_paper", "paper", *_RUN))
 FUNCTIONS = {
     "find": Wanted(
-        ("documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"), ("summaries",)
+        ("documents", "reference", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"),
+        ("summaries", "contained"),
     ),
     "cluster": Wanted(
-        ("documents", "signatures", "matches", "resemblance", "clusters", "engine", "output"),
+        ("documents", "reference", "signatures", "matches", "resemblance", "clusters", "engine", "output"),
         ("signature", "max_document_share", *_SENTENCE_TABLES, "keep_text"),
         ("hash_seed", "ignore"),
     ),
     "dedup": Wanted(
         (
             "documents",
+            "reference",
             "sentences",
             "signatures",
             "matches",
@@ -96,6 +98,11 @@ FUNCTIONS = {
             "format",
             "by_group",
         ),
+    ),
+    "decontaminate": Wanted(
+        ("documents", "contamination", "engine", "output"),
+        ("keep_text", "format", "time_field", "group_field", *DOCUMENT_FACTS),
+        ("hash_seed", "ignore", "level", "mark_only"),
     ),
     "collapse": Wanted(
         also=(
@@ -131,9 +138,9 @@ FUNCTIONS = {
         _INDEX_STAGES, (*_NO_INDEX_SETTINGS, "query", *DOCUMENT_FACTS), ("ignore", "as_paper", "paper", "memory", *_RUN)
     ),
 }
-FILES = ("api.py", "word_api.py", "formats/reader.py", "index/index.py")
+FILES = ("api.py", "contamination_api.py", "word_api.py", "formats/reader.py", "index/index.py")
 # Verbs whose overloads say what a call returns take the same settings as a class of keywords.
-OVERLOADED = ("find", "cluster", "dedup")
+OVERLOADED = ("find", "cluster", "dedup", "decontaminate")
 SETTINGS_FILE = "config/verb_settings.py"
 _BLOCK = re.compile(r"( *)# settings of ([\w.]+)\n(?:.*\n)*? *# end of settings\n")
 _HEAD = '''"""The settings of verbs as keywords with types, for type checkers and editors; written by `make_keywords.py`."""

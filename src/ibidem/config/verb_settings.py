@@ -26,6 +26,10 @@ class FindSettings(TypedDict, total=False):
     main_content: bool
     text_path: str
     encoding: str
+    against_text_field: str
+    against_id_field: str
+    against_time_field: str
+    against_group_field: str
     lang: str
     max_sentence_words: int
     hash_seed: int
@@ -93,6 +97,11 @@ class ClusterSettings(TypedDict, total=False):
     main_content: bool
     text_path: str
     encoding: str
+    against_text_field: str
+    against_id_field: str
+    against_time_field: str
+    against_group_field: str
+    contained: Literal["input", "reference", "either"]
     hash_seed: int
     ignore: str | Sequence[str]
     shingle_size: int
@@ -159,6 +168,11 @@ class DedupSettings(TypedDict, total=False):
     main_content: bool
     text_path: str
     encoding: str
+    against_text_field: str
+    against_id_field: str
+    against_time_field: str
+    against_group_field: str
+    contained: Literal["input", "reference", "either"]
     lang: str
     max_sentence_words: int
     hash_seed: int
@@ -215,6 +229,38 @@ class DedupSettings(TypedDict, total=False):
     keep_if_differs: str
     mark_copies: bool
     mark_only: bool
+    workers: int
+    memory: str
+    max_disk: str
+    tmp_dir: str
+    partitions: int
+    resume: bool
+    work_dir: str
+    overwrite: bool
+    strict: bool
+
+
+class DecontaminateSettings(TypedDict, total=False):
+    """Settings of `decontaminate`."""
+
+    text_field: str
+    id_field: str
+    query: str
+    html: bool
+    main_content: bool
+    text_path: str
+    encoding: str
+    hash_seed: int
+    ignore: str | Sequence[str]
+    level: Literal["document", "passage", "sentence", "run"]
+    mark_only: bool
+    prompt_fields: str
+    answer_fields: str
+    item_id_field: str
+    min_item_words: int
+    whole_share: float | Fraction
+    min_part_words: int
+    max_item_pages: int
     workers: int
     memory: str
     max_disk: str

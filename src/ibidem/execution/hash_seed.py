@@ -23,7 +23,7 @@ def with_seed(verb: str, config: Config, plan: SamplingPlan | None = None, earli
 
 def _depends_on_hashes(verb: str, config: Config, plan: SamplingPlan | None) -> bool:
     """Return whether the seed influences what is found: which shingles are sampled, which of equally frequent words count."""
-    if verb == "dedup":
+    if verb in ("dedup", "decontaminate"):
         return False  # a crafted collision would remove another text
     if verb == "cluster":
         settings = config.resemblance

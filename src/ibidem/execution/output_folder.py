@@ -16,7 +16,7 @@ VERDICTS_FILE, ARRIVALS_FILE = "verdicts.sqlite", "arrivals.sqlite"
 WORK_FOLDER = ".work"  # exists while a run lasts, or after it was killed
 _OURS = (
     "passages", "hits", "repeats", "documents", "texts", "families", "sentence_pairs", "postings", "runs", "duplicates",
-    "clusters", "mirrors", "removed", "cleaned",
+    "clusters", "mirrors", "removed", "cleaned", "benchmarks", "found_items", "item_places",
 )  # fmt: skip
 RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), *VIEW_FILES)
 

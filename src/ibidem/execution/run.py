@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
+from ibidem.config.document_settings import about_reference, reference_fields
 from ibidem.errors import InputError, NoDocumentsError, NoValueError
 from ibidem.execution.checks import EmptySideError, NoTimesError
 from ibidem.execution.disk_limit import DiskBudget, disk_budget
@@ -118,8 +119,14 @@ class LocalRun(Run[pa.Table]):
 
     def _stream(self, fields: DocumentsConfig) -> Stream:
         tell = self.skipped.add, self.progress.add_bytes, self._remarks.append
-        reference = iter(()) if self.against is None else read_batches(self.against, fields, *tell)
+        reference = iter(()) if self.against is None else self._read_reference(fields, *tell)
         return Stream(read_batches(self.inputs, fields, *tell), reference, self._n_bytes())
+
+    def _read_reference(self, fields: DocumentsConfig, *tell: Any) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from read_batches(self.against, reference_fields(fields, self.config.reference), *tell)
+        except InputError as error:
+            raise about_reference(error, self.config.reference) from error
 
 
 class MemoryRun(LocalRun):

@@ -27,6 +27,7 @@ _MEMORY_A_BYTE = {
     "dedup-document": 5,
     "dedup": 5,
     "dedup-aligned": 11,
+    "decontaminate": 0,  # texts are not kept
 }
 _MEMORY_BEFORE = 300_000_000  # the program itself
 _TEXT_A_STORED_BYTE = {".gz": 5, ".zst": 5, PARQUET: 3}  # how far compressed data expands
@@ -62,7 +63,8 @@ def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progres
     is_stream = not all(isinstance(source, FileSource) and source.n_bytes is not None for source in sources)
     if is_stream or reason:
         return sys.maxsize
-    return max(0, allowed - _MEMORY_BEFORE) // _MEMORY_A_BYTE[_kind(verb, config)]
+    a_byte = _MEMORY_A_BYTE[_kind(verb, config)]
+    return max(0, allowed - _MEMORY_BEFORE) // a_byte if a_byte else sys.maxsize
 
 
 def _why_in_memory(verb: str, config: Config) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ibidem.config import Config
+from ibidem.config.document_settings import ReferenceConfig
 from ibidem.config.papers import check_paper
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.config.surface import given, named
@@ -23,7 +24,10 @@ AnyResult = TypeVar("AnyResult")
 
 @dataclass(frozen=True)
 class VerbRun:
-    """What a verb is called with: inputs whose kinds are known, all settings, and where it runs."""
+    """What a verb is called with: inputs whose kinds are known, all settings, and where it runs.
+
+    `further` describes what else a run on disk depends on: it is only continued with the same.
+    """
 
     verb: str
     inputs: list[Any]
@@ -32,6 +36,7 @@ class VerbRun:
     progress: Progress
     spark_engine: SparkEngine | None
     plan: SamplingPlan | None = None
+    further: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -49,6 +54,9 @@ class VerbRun:
         if verb == "cluster" and made.clusters.by_group and reference is not None:
             whole = "leave out the reference, or put both into one input"
             raise SettingsError([f"{named('by_group')} compares the groups of the inputs; {whole}"])
+        if reference is None and made.reference != ReferenceConfig():
+            wrong = [f.name for f in fields(ReferenceConfig) if getattr(made.reference, f.name) != f.default]
+            raise SettingsError([f"{named(wrong[0])} is a field of the reference; add {named('against')}"])
         return cls(verb, settle(inputs, on_spark), reference, made, progress or Progress(), spark_engine)
 
     def with_plan(self, plan: SamplingPlan | str | os.PathLike[str] | None) -> VerbRun:
@@ -88,7 +96,7 @@ class VerbRun:
                 self.progress.forget()
         from ibidem.execution.disk.run import DiskRun
 
-        with DiskRun(self.verb, *sides, config, self.progress, self.plan) as on_disk:
+        with DiskRun(self.verb, *sides, config, self.progress, self.plan, self.further) as on_disk:
             return program(on_disk)
 
 

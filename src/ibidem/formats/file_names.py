@@ -18,7 +18,8 @@ from ibidem.formats.sources import FileSource, ObjectSource, Source, place_of
 MARKS_FILE = "marks.jsonl"
 UNFINISHED_FILE = "unfinished.json"  # lists what is in a folder while results are replaced there
 STAGED_FOLDER = ".cleaned"  # where copies are written before they take their places
-OUR_FILES = ("removed.jsonl", "skipped.jsonl", "run.json", MARKS_FILE, UNFINISHED_FILE)
+_TABLES = ("removed", "skipped", "benchmarks", "found_items", "item_places")
+OUR_FILES = (*(f"{name}.jsonl" for name in _TABLES), "run.json", MARKS_FILE, UNFINISHED_FILE)
 
 
 class CurrentFolder:

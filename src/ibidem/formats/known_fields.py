@@ -26,14 +26,14 @@ def fields_seen(inputs: Any, encoding: str) -> str:
 def fields_of(sources: list[Source], encoding: str) -> str:
     """Return the same, given the sources."""
     for source in sources:
-        names = _names(source, encoding)
+        names = field_names(source, encoding)
         if names:
             where = f" of {source.name}" if isinstance(source, FileSource) else ""
             return f"; the fields{where} are {shown_names(names)}"
     return ""
 
 
-def _names(source: Source, encoding: str) -> list[str]:
+def field_names(source: Source, encoding: str) -> list[str]:
     """Return the names of the fields, as far as the beginning tells."""
     if not isinstance(source, FileSource):
         return column_names(source.records)

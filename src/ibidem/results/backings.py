@@ -21,9 +21,14 @@ TableT = TypeVar("TableT")
 
 
 def backing_of(
-    run: Run[TableT], tables: Mapping[str, Parts[pa.Table]], documents: Parts[Any], removals: Parts[Removals] | None = None
+    run: Run[TableT],
+    tables: Mapping[str, Parts[pa.Table]],
+    documents: Parts[Any],
+    removals: Parts[Removals] | Parts[pa.Table] | None = None,
 ) -> Backing[TableT]:
-    """Return what a result is made of. `documents` are the sentences or shingles that the tables are about."""
+    """Return what a result is made of. `documents` are those that the tables are about: sentences, shingles, or no more than
+    their sizes.
+    """
     made: Backing[Any]
     if isinstance(run, MemoryRun):
         whole = {name: table.take() for name, table in tables.items()}
@@ -45,10 +50,10 @@ def backing_of(
     return cast("Backing[TableT]", made)
 
 
-def copies_of(run: Run[TableT], backing: Backing[TableT]) -> Copies[Any]:
-    """Return what makes cleaned copies of the inputs of a run."""
+def copies_of(run: Run[TableT], backing: Backing[TableT], tables: Mapping[str, pa.Table] | None = None) -> Copies[Any]:
+    """Return what makes cleaned copies of the inputs of a run, and writes further tables, which are small, beside them."""
     if isinstance(run, LocalRun):
-        return LocalCopies(run.inputs, run.states, cast(Any, backing))
+        return LocalCopies(run.inputs, run.states, cast(Any, backing), tables or {})
     from ibidem.results.spark_storage import SparkCopies
 
-    return SparkCopies(run.inputs, cast(Any, backing))
+    return SparkCopies(run.inputs, cast(Any, backing), tables or {})

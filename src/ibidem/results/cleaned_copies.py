@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ from ibidem.model import Document, Skipped
 from ibidem.results.cleaned_objects import are_objects, clean_inputs, kept_rows
 from ibidem.results.decisions import Snippets, TableDecisions, changes_of, marks_of
 from ibidem.results.remote_folder import among_results, check_cleaned_folder, check_copies_replace_none, copies_sent_to
-from ibidem.results.storage import DecidedTable
+from ibidem.results.storage import DecidedTable, as_stream
 from ibidem.results.table_files import settings_by_stage, write_result
 
 if TYPE_CHECKING:
@@ -49,12 +49,13 @@ class LocalCopies:
     """Reads the inputs again; raises InputError if they have changed since the decision.
 
     `states` are those of the files before they were read. The backing has a table of what is removed and, where whole
-    documents are, one of the members of all clusters.
+    documents are, one of the members of all clusters. `tables` are written, too, as is the X.
     """
 
     original: Any
     states: Mapping[str, FileState]
     backing: MemoryBacking | DiskBacking
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
     def remaining(self, config: Config) -> Iterator[Document]:
         """Yield the remaining documents, without what is cut from their texts."""
@@ -125,7 +126,10 @@ class LocalCopies:
                 "written": [str(file.relative_to(staged)) for file in written],
                 "not_copied": unread_sources(sources, skipped),
             }
-            written += write_result(staged, {"removed": snippets.stream()}, skipped, described, "jsonl", clear=False)
+            tables: dict[str, Any] = {"removed": snippets.stream(), **self.tables}
+            if self.backing.has("item_places"):
+                tables["item_places"] = as_stream(self.backing.table("item_places"))
+            written += write_result(staged, tables, skipped, described, "jsonl", clear=False)
             self._check_unchanged()
             return _take_places(staged, path, [str(file.relative_to(staged)) for file in written])
         finally:

@@ -15,7 +15,8 @@ from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.page_columns import PageMarks
 from ibidem.model import RECEIPT, REMOVED, TEXT_FIELDS
 from ibidem.results.local_storage import LocalBacking, with_texts
-from ibidem.results.storage import DecidedTable, Sizes, Table
+from ibidem.results.overview import removed_of
+from ibidem.results.storage import DecidedTable, Sizes, Table, schema_of
 
 _TEXT_BATCH_ROWS = 10_000
 _DECIDED_BATCH_ROWS = 1 << 16
@@ -101,7 +102,9 @@ class MemoryBacking(LocalBacking):
 
     storage: Literal["memory"] = "memory"
 
-    def __init__(self, tables: Mapping[str, pa.Table], documents: Documents, removals: Removals | None = None) -> None:
+    def __init__(
+        self, tables: Mapping[str, pa.Table], documents: Documents, removals: Removals | pa.Table | None = None
+    ) -> None:
         self.documents = documents
         self.removals = removals
         self._decided = {} if removals is None else _decided_tables(removals, documents)
@@ -129,6 +132,8 @@ class MemoryBacking(LocalBacking):
     def removal_counts(self) -> tuple[int, int, int, int, int]:
         """Return the last five numbers of a CleaningOverview."""
         assert self.removals is not None
+        if isinstance(self.removals, pa.Table):
+            return removed_of(self.removals.to_batches())
         n_dropped = len(self.removals.dropped)
         n_changed = len(np.unique(self.removals.document))
         n_cuts = int(np.count_nonzero(~self.removals.is_dropped))
@@ -183,8 +188,10 @@ def _codes(passages: pa.Table | pa.RecordBatch, side: str) -> list[int]:
     return codes.to_pylist()  # type: ignore[no-any-return]
 
 
-def _decided_tables(removals: Removals, documents: Documents) -> dict[str, DecidedRows]:
+def _decided_tables(removals: Removals | pa.Table, documents: Documents) -> dict[str, DecidedRows]:
     """Return what is removed and, where whole documents are, the members of all clusters."""
+    if isinstance(removals, pa.Table):
+        return {"removed": DecidedRows(schema_of("removed", removals.schema), removals.num_rows, removals.slice)}
     schema = REMOVED if removals.receipts is None else pa.schema([*REMOVED, RECEIPT])
     tables = {"removed": DecidedRows(schema, len(removals), lambda first, count: removals.rows(documents, first, count))}
     members = removals.members(documents)

@@ -196,9 +196,10 @@ class SparkBacking:
 class SparkCopies:
     """Cleaned copies, made by Spark, which reads the records once more."""
 
-    def __init__(self, original: Any, backing: SparkBacking) -> None:
+    def __init__(self, original: Any, backing: SparkBacking, tables: Mapping[str, pa.Table]) -> None:
         self.original = original
         self._backing = backing
+        self._small = tables
         self._records = backing.run.scans.records()
         self._kind = self._records.scan.kind
         self._remaining: DataFrame | None = None
@@ -232,10 +233,16 @@ class SparkCopies:
                 rename_parts(self._backing.run.spark, f"{where}/cleaned.jsonl", ".txt", ".jsonl")
             else:
                 cleaned.write.parquet(f"{where}/cleaned.parquet")
+            for name, table in self._small.items():
+                lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist())
+                write_file(self._backing.run.spark, where.removeprefix("file:"), f"{name}.jsonl", lines)
 
         schema = pa.schema([*self._backing.table("removed").schema, SNIPPET])
         removed = SparkTable(self._backing.run, self._made[config.cleaning.mark_only]["removed"], schema)
-        return self._backing.write(folder, {"removed": removed}, skipped, run(), "jsonl", write_cleaned)
+        tables: dict[str, Table] = {"removed": removed}
+        if self._backing.has("item_places"):
+            tables["item_places"] = self._backing.table("item_places")
+        return self._backing.write(folder, tables, skipped, run(), "jsonl", write_cleaned)
 
     def _clean(self, mark_only: bool) -> dict[str, PartedTable]:
         """Return the records that remain, or all of them, marked, and what is removed."""

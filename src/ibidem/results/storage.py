@@ -18,6 +18,8 @@ from ibidem.model import (
     DUPLICATES,
     FAMILIES,
     FAMILY,
+    ITEM_PLACES,
+    ITEMS,
     MIRRORS,
     PASSAGES,
     POSTINGS,
@@ -44,14 +46,17 @@ SCHEMAS = {
     "clusters": CLUSTERS,
     "mirrors": MIRRORS,
     "removed": REMOVED,
+    "item_places": ITEM_PLACES,
 }
+# Columns that a table may have besides.
+_FURTHER = {"passages": (FAMILY, DIFFERENCES), "removed": (ITEMS,)}
 
 
 def schema_of(name: str, stored: pa.Schema) -> pa.Schema:
     """Return the columns of a table that users see, given those that are stored."""
     schema = SCHEMAS.get(name, stored)
-    further = (field for field in (FAMILY, DIFFERENCES) if field.name in stored.names)
-    return pa.schema([*schema, *further]) if name == "passages" else schema
+    further = [field for field in _FURTHER.get(name, ()) if field.name in stored.names]
+    return pa.schema([*schema, *further]) if further else schema
 
 
 class Sizes(NamedTuple):

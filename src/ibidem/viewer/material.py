@@ -18,6 +18,7 @@ import pyarrow.dataset
 from ibidem.columns.collection import Collection, Documents
 from ibidem.config import FORMATS
 from ibidem.config.addresses import HIDDEN, is_remote
+from ibidem.config.document_settings import own_fields
 from ibidem.errors import InputError
 from ibidem.formats import is_changed, read, resolve_inputs, sources_described, under_described_names
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, MIRRORS, PASSAGES, REMOVED, REPEATS
@@ -96,7 +97,8 @@ class Material:
         else:
             for is_reference in (False, True):
                 sources, _ = self._sources(is_reference)
-                yield from _read(sources, self._config, is_reference) if sources else ()
+                settings = self._config | (self._reference_fields if is_reference else {})
+                yield from _read(sources, settings, is_reference) if sources else ()
 
     def missing_inputs(self) -> list[str]:
         """Return which inputs cannot be read again, in words."""
@@ -127,6 +129,12 @@ class Material:
             return documents | ({} if HIDDEN in given else {"metadata": given})
         path = os.path.join(str(self.run.get("folder", "")), given)
         return documents | ({"metadata": path} if os.path.isfile(path) else {})
+
+    @property
+    def _reference_fields(self) -> dict[str, Any]:
+        settings = self.run.get("settings", {})
+        names = settings.get("reference", {}) if isinstance(settings, Mapping) else {}
+        return own_fields(names)
 
 
 def _in_memory(documents: Documents) -> Iterator[ReadDocument]:

@@ -213,7 +213,7 @@ def _removals(pieces: pa.Table, located: pa.Table, tables: Mapping[str, pa.Table
         begins = words.document_first[at]
         side = locate_side(np.stack([begins + start, begins + end], axis=1), words, collection)
         places, n_sentences = side.places, np.maximum(side.covered[1] - side.covered[0], 1)
-        ends = ends_with_space(at, places[0], places[1], collection)
+        ends = ends_with_space(at, places[0], places[1], collection.text)
     else:
         places, n_sentences, ends = np.empty((2, 0), np.int64), document, document
     return Removals(

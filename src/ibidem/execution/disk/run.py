@@ -46,8 +46,9 @@ class DiskRun(LocalRun):
     flow: DiskFlow
 
     def __init__(
-        self, verb: str, inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None = None
-    ) -> None:
+        self, verb: str, inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None = None,
+        further: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(inputs, against, config, progress)
         keep_little_memory()
         settings = {stage: values for stage, values in config.recorded().items() if stage != "engine"}
@@ -55,10 +56,11 @@ class DiskRun(LocalRun):
         reference = [] if against is None else describe_inputs(against, is_reference=True)
         description: dict[str, Any] = {"verb": verb, "settings": settings, "inputs": describe_inputs(inputs) + reference}
         description["plan"] = None if plan is None else plan.to_dict()
+        description |= further or {}
         if words := describe_words(config):
             description["words"] = words
         if config.engine.resume:
-            _check_can_be_resumed(config, description["inputs"])
+            _check_can_be_resumed(config, [*description["inputs"], *description.get("benchmarks", ())])
         self.work = WorkFolder(config, description)
         self._is_taken_over = False
 

@@ -319,13 +319,13 @@ def _difference(name: str, before: Any, now: Any) -> str:
     if name == "words":
         changed = [setting for setting in now if setting not in (before or {}) or before[setting] != now[setting]]
         return f"the words of {' and '.join(map(named, changed))} are not the same"
-    if name != "inputs":
+    if name not in ("inputs", "benchmarks"):
         return f"{name} was {before!r} and is {now!r}"
     known = {str(description.get("path")): description for description in before or ()}
     changed = [description for description in now if known.get(str(description.get("path"))) != description] or before
     path = changed[0].get("path", "an input") if changed else "an input"
     if path in known:
-        return f"inputs are not the same ({path} has changed)"
+        return f"{name} are not the same ({path} has changed)"
     gone = sorted(known.keys() - {str(description.get("path")) for description in now})
     instead = f"; {gone[0]} was read before: continue in the folder in which the run began" if gone else ""
-    return f"inputs are not the same ({path} is new{instead})"
+    return f"{name} are not the same ({path} is new{instead})"

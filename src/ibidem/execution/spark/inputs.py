@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ibidem.columns.page_columns import PageMarks
 from ibidem.config import Config, DocumentsConfig
+from ibidem.config.document_settings import SAME, reference_fields
 from ibidem.config.surface import given, named
 from ibidem.errors import InputError, NoValueError
 from ibidem.execution.checks import EmptySideError
@@ -166,21 +167,26 @@ def scan_inputs(spark: Any, inputs: Any, against: Any, scans: Scans, store: Call
     for is_input, side in ((True, inputs), (False, against)):
         if not is_input and side is None:
             break
+        if not is_input:
+            _check_id_field(scans, config.documents, "id_field")
+            scans.columns.clear()
+            config = replace(config, documents=reference_fields(config.documents, config.reference))
         for part in parts_of(spark, side, config):
             _add(spark, part, config, scans, store, is_input, whole)
         if is_input:
             scans.n_input = scans.n_records
         if scans.n_records == (0 if is_input else scans.n_input):
             raise EmptySideError(is_reference=not is_input)
-    _check_id_field(scans, config.documents)
+    has_own = against is not None and config.reference.against_id_field != SAME
+    _check_id_field(scans, config.documents, "against_id_field" if has_own else "id_field")
 
 
-def _check_id_field(scans: Scans, fields: DocumentsConfig) -> None:
+def _check_id_field(scans: Scans, fields: DocumentsConfig, setting: str) -> None:
     """Raise where the user named a field for ids, and the inputs are tables without such a column."""
     name = fields.id_field
     is_table = all(scan.kind in (PARQUET, FRAME) for scan in scans.scans)
     if name != DocumentsConfig().id_field and is_table and name not in scans.columns:
-        raise NoValueError(f"no record has a field '{name}' with a value", f"Check {named('id_field')}.")
+        raise NoValueError(f"no record has a field '{name}' with a value", f"Check {named(setting)}.")
 
 
 def _check_encoding(encoding: str) -> None:

@@ -1,0 +1,1 @@
+"""Items of benchmarks in training texts."""
