@@ -94,7 +94,7 @@ def later_stages_compiled_aside(verb: str, config: Config) -> Iterator[None]:
     `compare` aligns pairs and searches for nothing. The process ends with the block at the latest: by then the run has
     compiled whatever it needed.
     """
-    if storage_folder() is None or not {"passages", "alignment"} & set(_missing(verb, config)):
+    if not {"passages", "alignment"} & set(_missing(verb, config)) or storage_folder() is None:
         yield
         return
     aligned = "compare" if verb == "compare" else "align" if config.alignment.align else "find"
