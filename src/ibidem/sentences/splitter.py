@@ -38,7 +38,7 @@ def split_sentences(text: Iterable[str], lang: str = "auto") -> list[list[CharSp
 def split_sentences(text: str | Iterable[str], lang: str = "auto") -> list[CharSpan] | list[list[CharSpan]]:
     """Return the sentences of a text as spans of characters: half open, in reading order, without surrounding spaces.
 
-    Of many texts, it returns a list for each. That is several times as fast as one call for each of them.
+    Of many texts, it returns a list for each. That is faster than a call for each of them.
     """
     config = SentencesConfig(lang=lang)
     if isinstance(text, str):
