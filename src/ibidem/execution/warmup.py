@@ -5,6 +5,7 @@ Both store them in numba's cache on disk, where the other process and all later 
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -159,6 +160,7 @@ def _end_with(pipe: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(100_000)  # as in every command: what compiling makes lives long
     threading.Thread(target=_end_with, args=(sys.stdin.buffer,), daemon=True).start()
     signature, aligned = sys.argv[1:]
     if aligned == "compare":
