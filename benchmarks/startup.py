@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "newsroom" / "documents.jsonl"
+SOURCES = EXAMPLE.parents[2] / "src" / "ibidem"
 IBIDEM = str(Path(sys.executable).parent / "ibidem")
 
 
@@ -25,7 +26,12 @@ def seconds(command: list[str], environment: dict[str, str]) -> float:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder) / "cache")}
+        # A copy of the sources, installed as pip does it, with their bytecode: kernels stored beside the sources would be used.
+        sources = Path(shutil.copytree(SOURCES, Path(folder) / "src" / "ibidem", ignore=shutil.ignore_patterns("__pycache__")))
+        subprocess.run([sys.executable, "-m", "compileall", "-q", str(sources)], check=True)
+        environment = {
+            **os.environ, "NUMBA_CACHE_DIR": str(Path(folder) / "cache"), "PYTHONPATH": str(sources.parent),
+        }  # fmt: skip
         written = ["-o", str(Path(folder) / "out"), "--overwrite"]
         index = str(Path(folder) / "x.idx")
         essays = EXAMPLE.parents[1] / "essays"

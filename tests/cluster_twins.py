@@ -103,6 +103,13 @@ def duplicates(
     return found
 
 
+def identical(documents: Sequence[Sequence[str]], n_input: int | None = None) -> Pairs:
+    """Return the pairs of documents with the same words in the same order; those without words have none."""
+    pairs = combinations(range(len(documents)), 2)
+    met = [(i, j) for i, j in pairs if n_input is None or i < n_input <= j]
+    return {(i, j): _WHOLE for i, j in met if documents[i] and documents[i] == documents[j]}
+
+
 def sampled_duplicates(
     texts: Sequence[Hashable], hashes: Sequence[Sequence[int]], every: Sequence[int], remainder: int, limit: Fraction
 ) -> Pairs:

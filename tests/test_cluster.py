@@ -47,6 +47,31 @@ def test_duplicates_are_those_of_comparing_all_pairs(
     assert listed(result) == named(expected, ids(items))
 
 
+@settings(max_examples=100, deadline=None)
+@given(word_lists(), st.one_of(st.none(), word_lists(5)), styles, st.integers(-1, 1))
+def test_identical_documents_are_those_with_the_same_words(
+    words: list[list[str]], others: list[list[str]] | None, style: list[int], seed: int
+) -> None:
+    items, known = records(words, styles=style), records(others or [], "r", styles=style[::-1])
+    against = known if others else None
+    result = ibidem.cluster(items, against=against, method="identical", hash_seed=seed, workers=1)
+    expected = twins.identical(words + (others or []), len(words) if others else None)
+    assert listed(result) == named(expected, ids(items + known))
+
+
+def test_identical_is_not_the_same_set_of_shingles() -> None:
+    """Shingles of one word neither count nor order the words."""
+    items = records([["lum", "besk"], ["besk", "lum"], ["lum", "besk", "lum"], ["lum", "besk"]], styles=(0, 1, 2, 3))
+    call: dict[str, Any] = {"min_similarity": "1", "shingle_size": 1}
+    assert len(listed(ibidem.cluster(items, **call))) == 6
+    assert list(listed(ibidem.cluster(items, method="identical", **call))) == [("d0", "d3")]
+
+
+def test_identical_compares_no_shingles() -> None:
+    with pytest.raises(ibidem.UsageError, match=r"min_containment does not work with method=.identical., which compares"):
+        ibidem.cluster(records([["lum"]]), method="identical", min_containment="0.5")
+
+
 @settings(max_examples=150, deadline=None)
 @given(word_lists(), limits, limits, shingle_sizes, METHODS)
 def test_containment_either_way_counts_too(
@@ -416,6 +441,7 @@ def mixture(n: int = 120) -> list[dict[str, Any]]:
         {"measure": "order"},
         {"method": "minhash"},
         {"method": "simhash", "max_bits_apart": 8},
+        {"method": "identical"},
         {"method": "imatch"},
         {"method": "spotsigs"},
         {"sample_every": 4},
@@ -440,7 +466,9 @@ def test_workers_memory_and_batches_change_nothing(call: dict[str, Any], monkeyp
 
 
 @pytest.mark.parametrize(
-    "call", [{}, {"measure": "order"}, {"method": "spotsigs"}, {"method": "imatch"}, {"method": "minhash"}], ids=str
+    "call",
+    [{}, {"measure": "order"}, {"method": "spotsigs"}, {"method": "imatch"}, {"method": "minhash"}, {"method": "identical"}],
+    ids=str,
 )
 def test_little_memory_changes_nothing(call: dict[str, Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     items = mixture()

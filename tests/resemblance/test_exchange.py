@@ -209,6 +209,13 @@ def test_minhash(
         check_equal(records(words), against, seed=seed, n_partitions=(3,), measure="order", **call)
 
 
+@settings(max_examples=50, deadline=None)
+@given(word_lists(), st.one_of(st.none(), word_lists(5)), seeds)
+def test_identical(words: list[list[str]], others: list[list[str]] | None, seed: int) -> None:
+    against = None if others is None else records(others, "b")
+    check_equal(records(words), against, seed=seed, n_partitions=(1, 4), method="identical")
+
+
 def mixture(n: int = 120) -> list[Record]:
     """Ten templates, their copies with more and more words changed, and some of them word for word."""
     random = np.random.default_rng(3)
@@ -234,6 +241,7 @@ def mixture(n: int = 120) -> list[Record]:
         {"max_shingle_documents": 8, "sample_every": 2},
         {"max_shingle_documents": 8, "chains": True},
         {"method": "shingling", "max_shingle_documents": 20},
+        {"method": "identical", "keep": "score:max"},
         {"method": "minhash", "permutations": 64, "bands": 32},
         {"method": "minhash", "permutations": 64, "bands": 32, "max_shingle_documents": 4},
     ],

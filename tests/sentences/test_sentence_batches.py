@@ -52,6 +52,18 @@ def test_spans_are_ordered_trimmed_and_hold_every_token_character(text: str) -> 
 
 
 @settings(deadline=None)
+@given(st.lists(texts, max_size=6), st.sampled_from([1, 20, 1 << 22]))
+def test_many_texts_have_the_spans_of_each(values: list[str], batch_chars: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ibidem.sentences.splitter._BATCH_CHARS", batch_chars)
+        found = split_sentences(iter(values))
+    assert found == [split_sentences(value) for value in values]
+    for value, spans in zip(values, found, strict=True):
+        rows = split([value]).to_pylist()
+        assert spans == [(row["start_char"], row["end_char"]) for row in rows]
+
+
+@settings(deadline=None)
 @given(st.lists(texts, max_size=6))
 def test_a_batch_is_its_texts_one_by_one(values: list[str]) -> None:
     rows = split(values).to_pylist()

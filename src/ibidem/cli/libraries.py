@@ -17,6 +17,8 @@ def loading_libraries() -> Iterator[None]:
     """Load what a verb needs in a block, where a signal ends the process at once; Arrow is set up before."""
     with loading():
         _prepare_arrow()
+        with _without("cffi"):  # numba would load a parser for C with it, which no kernel needs
+            import numba  # noqa: F401
         yield
 
 
@@ -45,18 +47,28 @@ def _prepare_arrow() -> None:
         return
     # With its first array Arrow looks for pandas, and loads it where it is installed: a quarter of a second of every run. A
     # command reads no data frames. Arrow remembers that this first look failed, and looks again when it has to make a frame.
-    without_pandas = _WithoutPandas()
-    sys.meta_path.insert(0, without_pandas)
-    try:
+    with _without("pandas"):
         pa.array([0])
+
+
+@contextmanager
+def _without(library: str) -> Iterator[None]:
+    """Make an import of a library fail in a block, as if it were not installed."""
+    hidden = _Hidden(library)
+    sys.meta_path.insert(0, hidden)
+    try:
+        yield
     finally:
-        sys.meta_path.remove(without_pandas)
+        sys.meta_path.remove(hidden)
 
 
-class _WithoutPandas(MetaPathFinder):
-    """Makes an import of pandas fail, as if it were not installed."""
+class _Hidden(MetaPathFinder):
+    """Finds no library of one name, and keeps others from finding it."""
+
+    def __init__(self, library: str) -> None:
+        self._library = library
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
         """Leave all other modules to the next finder."""
-        if name == "pandas":
-            raise ModuleNotFoundError("pandas is not needed here", name=name)
+        if name == self._library:
+            raise ModuleNotFoundError(f"{name} is not needed here", name=name)

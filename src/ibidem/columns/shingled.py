@@ -16,7 +16,8 @@ from ibidem.columns.text_checks import CheckKey, Checks, text_key
 class ShingledDocuments(Documents):
     """Documents, their shingles or words, and their digests: equal digests mean equal words, 0 means no words.
 
-    `known_by` are distinct shingles, or shingles in reading order (`kind` sequences), or words in reading order (words).
+    `known_by` are distinct shingles, or shingles in reading order (`kind` sequences), or words in reading order (words),
+    or empty where only digests are compared (nothing).
     """
 
     kind: str

@@ -12,6 +12,7 @@ from ibidem.config.settings import (
     DIFFERENCE_KINDS,
     EXACT_METHODS,
     FACT_KINDS,
+    IDENTICAL,
     KEEP_RULES,
     LARGEST,
     METHODS_BY_WORDS,
@@ -62,6 +63,8 @@ def problems_of(config: Config) -> Iterator[str]:
     if config.resemblance.sample_every > 1 and config.resemblance.method not in EXACT_METHODS:
         known = " and ".join(EXACT_METHODS)
         yield f"{named('sample_every')} works with the methods {known}, not with {config.resemblance.method}"
+    if config.resemblance.method == IDENTICAL and config.resemblance.min_containment > 0:
+        yield f"{named('min_containment')} does not work with {given('method', IDENTICAL)}, which compares no shingles"
     yield from _sampling_problems(config)
     if config.resemblance.permutations % config.resemblance.bands:
         bands = f"{named('bands')} ({config.resemblance.bands})"

@@ -19,9 +19,10 @@ SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
 SET_SIGNATURES = ("words", "shingles", "spotsigs")
 MEASURES = ("resemblance", "order")
 EXACT_METHODS = ("join", "shingling")
-METHODS_IN_PARTS = (*EXACT_METHODS, "minhash", "spotsigs")  # those that work in partitions
+IDENTICAL = "identical"  # finds only documents with the same words
+METHODS_IN_PARTS = (*EXACT_METHODS, IDENTICAL, "minhash", "spotsigs")  # those that work in partitions
 METHODS_BY_WORDS = ("imatch", "spotsigs")
-METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
+METHODS = ("join", IDENTICAL, "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
 SAMPLINGS = ("modulo", "smallest", "supershingles")
 SHINGLE_UNITS = ("word", "line")
 SHINGLE_SIZES = {"sentence": 2, "document": 10, "line": 1}
@@ -264,7 +265,7 @@ class ResemblanceConfig:
         choices=MEASURES,
     )
     method: str = _criterion(
-        "join", "How candidate pairs are found. join is exact, the others are baselines.", value="NAME", choices=METHODS
+        "join", "join: all similar pairs; identical: only the same words; others: baselines.", value="NAME", choices=METHODS
     )
     contractions: bool = _criterion(
         False, "An apostrophe between letters does not end a word: don't is one word, not two (whole documents only)."

@@ -118,7 +118,7 @@ class ClusterSettings(TypedDict, total=False):
     paper: bool
     min_similarity: float | Fraction
     measure: Literal["resemblance", "order"]
-    method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
+    method: Literal["join", "identical", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
     contractions: bool
     min_containment: float | Fraction
     min_shared_shingles: int
@@ -201,7 +201,7 @@ class DedupSettings(TypedDict, total=False):
     min_evidence: float
     min_aligned_words: int
     measure: Literal["resemblance", "order"]
-    method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
+    method: Literal["join", "identical", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
     contractions: bool
     min_containment: float | Fraction
     min_shared_shingles: int

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ibidem.columns.hashes import DRAWN, draw_seed
 from ibidem.config import EXACT_METHODS, Config
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.settings import IDENTICAL
 
-_METHODS = (*EXACT_METHODS, "pairs", "imatch")  # these find the same with every seed
+_METHODS = (*EXACT_METHODS, IDENTICAL, "pairs", "imatch")  # these find the same with every seed
 
 
 def with_seed(verb: str, config: Config, plan: SamplingPlan | None = None, earlier: int | None = None) -> Config:

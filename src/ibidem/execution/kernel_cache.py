@@ -19,8 +19,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from llvmlite.binding import add_symbol
 from numba.core import config
 from numba.core.caching import CacheImpl, CompileResultCacheImpl, FunctionCache
+from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
 from ibidem.version import __version__
 
@@ -28,6 +30,7 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 _IMPORT = re.compile(rb"^from (ibidem[\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _caches: list[KernelCache] = []
+_by_file: dict[str, Any] = {}
 
 
 @lru_cache(maxsize=1)
@@ -133,6 +136,21 @@ class _Storage(CompileResultCacheImpl):
         super().__init__(py_func)
         self._locator.get_source_stamp = lambda: sources_stamp(py_func.__code__.co_filename)
 
+    def reduce(self, result: Any) -> Any:
+        """Return what is stored: not the environments without an object, which no code looks at.
+
+        Numba would import the modules of all of them before the kernel is loaded, also large ones of its own.
+        """
+        *others, environments = super().reduce(result)
+        return (*others, tuple(environment for environment in environments if environment.consts))
+
+
+@cache
+def _name_helpers() -> None:
+    """Make known what stored kernels call in numba's run-time library."""
+    for name, address in _nrt_python.c_helpers.items():
+        add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
 
 class KernelCache(FunctionCache):
     """The stored forms of one kernel. What cannot be read or stored is compiled."""
@@ -154,6 +172,14 @@ class KernelCache(FunctionCache):
         ]
         self.n_compiled = 0
         _caches.append(self)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a stored form, or None.
+
+        Numba would first import and compile what it needs for compiling: an eighth of a second. It does so where it compiles.
+        """
+        _name_helpers()
+        return self._load_overload(sig, target_context)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -189,9 +215,18 @@ class KernelCache(FunctionCache):
         return False
 
 
+def will_be_stored(function: Any) -> None:
+    """Remember where the source of a kernel is, which may never be compiled in this process."""
+    _by_file.setdefault(function.__code__.co_filename, function)
+
+
 def storage_folder() -> Path | None:
     """Return the folder below which this process stores kernels, or None if it has none."""
-    paths = [cache.cache_path for cache in _caches if cache.is_writable]
+    paths = []
+    for function in _by_file.values():
+        with suppress(RuntimeError):  # the sources are in no file, or no folder can be used
+            cache = KernelCache(function)
+            paths += [cache.cache_path] if cache.is_writable else []
     return Path(os.path.commonpath(paths)) if paths else None
 
 

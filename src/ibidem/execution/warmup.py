@@ -5,6 +5,7 @@ Both store them in numba's cache on disk, where the other process and all later 
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -96,7 +97,7 @@ def later_stages_compiled_aside(verb: str, config: Config) -> Iterator[None]:
     `compare` aligns pairs and searches for nothing. The process ends with the block at the latest: by then the run has
     compiled whatever it needed.
     """
-    if storage_folder() is None or not {"passages", "alignment"} & set(_missing(verb, config)):
+    if not {"passages", "alignment"} & set(_missing(verb, config)) or storage_folder() is None:
         yield
         return
     aligned = "compare" if verb == "compare" else "align" if config.alignment.align else "find"
@@ -161,6 +162,7 @@ def _end_with(pipe: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(100_000)  # as in every command: what compiling makes lives long
     threading.Thread(target=_end_with, args=(sys.stdin.buffer,), daemon=True).start()
     signature, aligned = sys.argv[1:]
     if aligned == "compare":

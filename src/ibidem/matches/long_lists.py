@@ -101,20 +101,21 @@ def join_long_lists(
     parent: NDArray[np.int32],
 ) -> None:
     """Unite all similar sets that meet at an element of more than `most_postings` postings."""
-    if int(np.diff(posting_first).max(initial=0)) <= most_postings:
+    is_long = np.diff(posting_first) > most_postings
+    if not is_long.any():
         return
     join = _Join(sets, (p, q), parent)
     counts = np.zeros(n_values, np.int64)
-    kernels.count_members(sets, posting_first, most_postings, p, q, counts)
+    rank = int(np.argmax(is_long))
+    kernels.count_members(sets, is_long, rank, p, q, counts)
     before = starts_of(counts)
-    rank = 0
     while rank < len(counts):
         # As many elements as there is room for, at least one.
         rank_to = max(rank + 1, int(np.searchsorted(before, before[rank] + _MOST_ENTRIES, "right")) - 1)
         n = int(before[rank_to] - before[rank])
         if n:
             keys, items, positions = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32)
-            kernels.list_members(sets, posting_first, most_postings, rank, rank_to, p, q, keys, items, positions)
+            kernels.list_members(sets, is_long, rank, rank_to, p, q, keys, items, positions)
             _join_groups(_Groups.of(keys, items, positions, np.zeros(n, np.int64)), 1, join)
         rank = rank_to
 

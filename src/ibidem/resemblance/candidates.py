@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ibidem.columns.postings import postings_of
 from ibidem.columns.sets import HashSets
 from ibidem.config import Config
+from ibidem.config.settings import IDENTICAL
 from ibidem.config.surface import given
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks, in_turn
@@ -78,6 +79,7 @@ def find_candidates(corpus: Corpus, config: Config, to_verify: bool, run_tasks: 
     """Return the pairs that the chosen method finds: those it considers duplicates or, with `to_verify`, all possible ones."""
     methods: dict[str, Callable[[Corpus, Config, bool, RunTasks], Found]] = {
         "join": _by_shingles,
+        IDENTICAL: _none,
         "shingling": _by_shingles,
         "pairs": _all_pairs,
         "minhash": _by_minhash,
@@ -86,6 +88,11 @@ def find_candidates(corpus: Corpus, config: Config, to_verify: bool, run_tasks: 
         "spotsigs": _by_spotsigs,
     }
     return methods[config.resemblance.method](corpus, config, to_verify, run_tasks)
+
+
+def _none(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:
+    """No pair: identical documents have been set aside before."""
+    return Found(joined([]), np.zeros(len(corpus.wanted), np.bool_))
 
 
 def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:

@@ -20,6 +20,7 @@ from ibidem.columns.text_checks import CheckKey, Checks, settle_digests, text_ke
 from ibidem.columns.texts import texts_of
 from ibidem.config import METHODS_BY_WORDS, Config, document_shingle_size
 from ibidem.config.quantities import listed_kinds
+from ibidem.config.settings import IDENTICAL
 from ibidem.errors import ResourceError
 from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.memory import allowed_memory, release_unused
@@ -59,7 +60,9 @@ def hash_lines(texts: pa.LargeStringArray, hash_seed: int) -> TypeTokens:
 
 
 def what_to_keep(config: Config) -> str:
-    """Return what the chosen method and measure need of documents: sets, sequences or words."""
+    """Return what the chosen method and measure need of documents: sets, sequences, words or, beside their digests, nothing."""
+    if config.resemblance.method == IDENTICAL:
+        return "nothing"
     if config.resemblance.method in METHODS_BY_WORDS:
         return "words"
     return "sequences" if config.resemblance.measure == "order" else "sets"
@@ -108,15 +111,20 @@ def shingle_texts(
     kind = what_to_keep(config)
     counted = texts if ignored is None else ignored.blanked(texts)
     read = join_contractions(counted) if config.resemblance.contractions else counted
-    tokens = marked(TypeTokens(*tokenise_texts(read, config.sentences.hash_seed)), marks := fact_marks(counted, config))
     key = words_key.key
-    checked = tokens if words_key.is_of_hashes else marked(TypeTokens(*tokenise_texts(read, key.hash_seed)), marks)
+    seed = key.hash_seed if kind == "nothing" else config.sentences.hash_seed
+    tokens = marked(TypeTokens(*tokenise_texts(read, seed)), marks := fact_marks(counted, config))
+    checked = tokens
+    if not words_key.is_of_hashes and kind != "nothing":
+        checked = marked(TypeTokens(*tokenise_texts(read, key.hash_seed)), marks)
     checks = key.of_tokens(checked.tokens, checked.first)
     digests = digests_of(checks)
     digests[tokens.first[1:] == tokens.first[:-1]] = 0
     of_texts = text_key(config.sentences.hash_seed).of_texts(texts) if removing else np.zeros((len(texts), 2), np.uint64)
     shingles = HashSets(tokens.tokens, tokens.first)
-    if kind != "words":
+    if kind == "nothing":
+        shingles = HashSets(np.empty(0, np.uint64), np.zeros(len(texts) + 1, np.int64))
+    elif kind != "words":
         by_lines = config.resemblance.shingle_unit == "line"
         units = marked(hash_lines(counted, config.sentences.hash_seed), marks) if by_lines else tokens
         shingles = shingle_tokens(units, document_shingle_size(config), distinct=kind == "sets")

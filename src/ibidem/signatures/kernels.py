@@ -7,6 +7,8 @@ import numpy as np
 from ibidem.columns.hashes import GOLDEN, SEED, mix
 from ibidem.execution.compiler import growing_kernel, inner_kernel, outer_kernel, twice
 
+_BLOCK_TOKENS = 1024
+
 
 @outer_kernel
 def number_types(packed, digests, row_bits, type_of_row):
@@ -55,6 +57,17 @@ def _slot_of(token, slots, hashes):
     return slot
 
 
+@inner_kernel
+def _choose(tokens, begin, prefix, prefix_bits, chosen):
+    """Write where in a block of tokens those with the prefix are; return how many. There is no branch to predict wrongly."""
+    n = 0
+    shift = np.uint64(64 - prefix_bits)
+    for i in range(begin, min(begin + _BLOCK_TOKENS, len(tokens))):
+        chosen[n] = i
+        n += np.int64(tokens[i] >> shift == prefix)
+    return n
+
+
 @growing_kernel
 def number_tokens(tokens, prefix, prefix_bits, ids):
     """Number the tokens whose top bits are `prefix` in order of appearance; return hashes, counts and how many there are."""
@@ -64,29 +77,28 @@ def number_tokens(tokens, prefix, prefix_bits, ids):
     for k in range(len(slots)):
         slots[k] = -1
     n = 0
-    shift = np.uint64(64 - prefix_bits)
-    for i in range(len(tokens)):
-        token = tokens[i]
-        if token >> shift != prefix:
-            continue
-        slot = _slot_of(token, slots, hashes)
-        number = slots[slot]
-        if number < 0:
-            number = n
-            slots[slot] = n
-            hashes[n] = token
-            counts[n] = 0
-            n += 1
-            if n == len(hashes):
-                hashes = twice(hashes)
-                counts = twice(counts)
-                slots = np.empty(2 * len(hashes), np.int32)
-                for k in range(len(slots)):
-                    slots[k] = -1
-                for k in range(n):
-                    slots[_slot_of(hashes[k], slots, hashes)] = k
-        counts[number] += 1
-        ids[i] = number
+    chosen = np.empty(_BLOCK_TOKENS, np.int64)
+    for begin in range(0, len(tokens), _BLOCK_TOKENS):
+        for j in range(_choose(tokens, begin, prefix, prefix_bits, chosen)):
+            token = tokens[chosen[j]]
+            slot = _slot_of(token, slots, hashes)
+            number = slots[slot]
+            if number < 0:
+                number = n
+                slots[slot] = n
+                hashes[n] = token
+                counts[n] = 0
+                n += 1
+                if n == len(hashes):
+                    hashes = twice(hashes)
+                    counts = twice(counts)
+                    slots = np.empty(2 * len(hashes), np.int32)
+                    for k in range(len(slots)):
+                        slots[k] = -1
+                    for k in range(n):
+                        slots[_slot_of(hashes[k], slots, hashes)] = k
+            counts[number] += 1
+            ids[chosen[j]] = number
     return hashes, counts, n
 
 

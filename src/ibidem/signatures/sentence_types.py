@@ -84,23 +84,25 @@ def type_tokens(collection: Collection, types: SentenceTypes, run_tasks: RunTask
     sentences = types.first_sentence
     bounds = np.searchsorted(collection.document[sentences], collection.batch_first)
 
-    def tokenise(number: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        chosen = sentences[bounds[number] : bounds[number + 1]]
-        data, offsets = text_buffers(collection.batches[number].column("text"))
-        begins = offsets[collection.document[chosen] - collection.batch_first[number]]
-        spans = begins + collection.start_byte[chosen], begins + collection.end_byte[chosen]
-        return tokenise_spans(data, *spans, collection.hash_seed)
-
     is_ignored = collection.is_ignored[sentences]
     first = starts_of(np.where(is_ignored, 1, collection.n_words[sentences]))
     tokens = np.empty(int(first[-1]), np.uint64)
     is_read = np.repeat(~is_ignored, np.diff(first)) if is_ignored.any() else None
-    for number, (read, _) in enumerate(run_tasks(tokenise, range(len(collection.batches)))):
+
+    def tokenise(number: int) -> None:
+        chosen = sentences[bounds[number] : bounds[number + 1]]
+        data, offsets = text_buffers(collection.batches[number].column("text"))
+        begins = offsets[collection.document[chosen] - collection.batch_first[number]]
+        spans = begins + collection.start_byte[chosen], begins + collection.end_byte[chosen]
+        read, _ = tokenise_spans(data, *spans, collection.hash_seed)
         part = slice(first[bounds[number]], first[bounds[number + 1]])
         if is_read is None:
             tokens[part] = read
         else:
             tokens[part][is_read[part]] = read
+
+    for _ in run_tasks(tokenise, range(len(collection.batches))):
+        pass
     tokens[first[:-1][is_ignored]] = collection.digest[sentences[is_ignored]]  # one word that no other sentence has
     return TypeTokens(tokens, first, collection.hash_seed)
 

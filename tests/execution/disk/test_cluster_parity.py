@@ -74,6 +74,7 @@ def test_samples_and_plans(
         {"max_shingle_documents": 8, "min_containment": "0.5"},
         {"max_shingle_documents": 8, "chains": True},
         {"method": "shingling", "max_shingle_documents": 20},
+        {"method": "identical", "keep": "score:max"},
         {"sampling": "smallest", "sample_size": 20, "sample_every": 2},
         {"sampling": "supershingles", "supershingle_size": 3, "max_shingle_documents": 8},
         {"sampling": "supershingles", "supershingle_size": 3, "verify": False},

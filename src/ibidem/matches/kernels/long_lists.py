@@ -34,36 +34,37 @@ class Components(NamedTuple):
 
 
 @outer_kernel
-def list_members(sets, posting_first, most_postings, rank_from, rank_to, p, q, keys, items, positions):
-    """Write the entries of elements [rank_from, rank_to) with more than `most_postings` postings, as far as there is room.
+def list_members(sets, is_long, rank_from, rank_to, p, q, keys, items, positions):
+    """Write the entries of the long lists of elements [rank_from, rank_to).
 
-    These are the probing prefixes (`probe_prefix`). Returns how many there are.
+    These are the probing prefixes (`probe_prefix`). Sets have their rarest elements first, so each is read from the end of its
+    prefix to the first element that is too rare.
     """
     n = 0
     for i in range(len(sets.order)):
         t = sets.order[i]
-        prefix = probe_prefix(np.int64(sets.size[t]), p, q)
-        for k in range(prefix):
+        k = probe_prefix(np.int64(sets.size[t]), p, q) - 1
+        while k >= 0 and sets.values[sets.start[t] + k] >= rank_from:
             r = sets.values[sets.start[t] + k]
-            if r >= rank_from and r < rank_to and posting_first[r + 1] - posting_first[r] > most_postings:
-                if n < len(keys):
-                    keys[n] = np.uint64(r)
-                    items[n] = i
-                    positions[n] = k
+            if r < rank_to and is_long[r]:
+                keys[n] = np.uint64(r)
+                items[n] = i
+                positions[n] = k
                 n += 1
-    return n
+            k -= 1
 
 
 @outer_kernel
-def count_members(sets, posting_first, most_postings, p, q, counts):
-    """Count, by element, the entries that `list_members` would write."""
+def count_members(sets, is_long, rank_from, p, q, counts):
+    """Count, by element, the entries that `list_members` would write from an element on."""
     for i in range(len(sets.order)):
         t = sets.order[i]
-        prefix = probe_prefix(np.int64(sets.size[t]), p, q)
-        for k in range(prefix):
+        k = probe_prefix(np.int64(sets.size[t]), p, q) - 1
+        while k >= 0 and sets.values[sets.start[t] + k] >= rank_from:
             r = sets.values[sets.start[t] + k]
-            if posting_first[r + 1] - posting_first[r] > most_postings:
+            if is_long[r]:
                 counts[r] += 1
+            k -= 1
 
 
 @inner_kernel
