@@ -48,7 +48,7 @@ from ibidem.formats.word_tables import WordTable
 from ibidem.matches.core import Classed
 from ibidem.matches.stage import classify, list_postings, pair_sentences
 from ibidem.passages.exchange.grams import GramSender
-from ibidem.passages.stage import find_families, find_passages, find_repeats, move_ends, passage_table, repeat_table
+from ibidem.passages.stage import find_families, find_passages, find_repeats, move_ends, passage_table, repeat_table, report_passages
 from ibidem.resemblance import RATIOS, corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
@@ -106,6 +106,7 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
             "repeats": repeat_table(flow, sentences, found, repeats),
             "passages": passage_table(flow, sentences, found, config),
         }
+        tables["passages"] = report_passages(flow, sentences, tables["passages"], config, progress)
         release_unused()
     if config.passages.runs:
         with progress.stage("runs"):

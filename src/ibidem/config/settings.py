@@ -44,6 +44,8 @@ DIFFERENCE_KINDS = (*FACT_KINDS, "spelling", "order", "added", "removed", "rewor
 ALL, NONE = "all", "none"
 # What chooses passages by their differences, for the verbs that show them all at once.
 DIFFERENCE_SETTINGS = ("difference_kinds", "only_differences")
+# What chooses among the passages that were found, for the verb that writes them all.
+REPORTED_LIMITS = ("min_passage_similarity", "min_passage_chars", "min_coverage")
 
 
 def _setting(
@@ -219,6 +221,16 @@ class PassagesConfig:
         "Fewest words in a run. A run is the same word for word, wherever sentences begin or end.",
         at_least=2,
         at_most=1_000_000,
+    )
+    min_passage_similarity: Fraction = _criterion(  # noqa: RUF009 (as all the others)
+        _NOTHING, "Report only passages with at least this value in the column similarity, from 0 to 1."
+    )
+    min_passage_chars: int = _criterion(
+        0, "Report only passages of at least N characters on each side.", at_least=0
+    )
+    min_coverage: Fraction = _criterion(  # noqa: RUF009
+        _NOTHING,
+        "Report the passages of two documents only if they cover at least this share of one of them, from 0 to 1.",
     )
     same_document: bool = _criterion(False, "Also report passages that occur twice in one document.")
     skip_same_group: bool = _criterion(False, "Ignore pairs of documents from the same group.", common=True)
