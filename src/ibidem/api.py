@@ -313,7 +313,6 @@ def tune(
 
     The resulting plan makes `cluster` look at fewer shingles. It is measured on the inputs (on the first `max_documents` of
     them, unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which groups start: 0, ….
-
     With `ratios` (2 for one in two shingles), `limits` (of similarity) or `all_remainders` (all n samples of one in n shingles,
     not just four), the `grid` of the result has precision and recall for each limit, ratio and size.
     """

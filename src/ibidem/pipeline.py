@@ -48,7 +48,15 @@ from ibidem.formats.word_tables import WordTable
 from ibidem.matches.core import Classed
 from ibidem.matches.stage import classify, list_postings, pair_sentences
 from ibidem.passages.exchange.grams import GramSender
-from ibidem.passages.stage import find_families, find_passages, find_repeats, move_ends, passage_table, repeat_table, report_passages
+from ibidem.passages.stage import (
+    find_families,
+    find_passages,
+    find_repeats,
+    move_ends,
+    passage_table,
+    repeat_table,
+    report_passages,
+)
 from ibidem.resemblance import RATIOS, corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of

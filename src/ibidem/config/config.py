@@ -16,17 +16,16 @@ from ibidem.config.checks import problems_of
 from ibidem.config.cleaning_settings import CleaningConfig
 from ibidem.config.document_settings import DocumentsConfig
 from ibidem.config.papers import PRESETS
+from ibidem.config.passage_settings import AlignmentConfig, PassagesConfig
 from ibidem.config.settings import (
     AUTO,
     EXACT_METHODS,
     NO_PAPER,
-    AlignmentConfig,
     ClustersConfig,
     EngineConfig,
     IndexConfig,
     MatchesConfig,
     OutputConfig,
-    PassagesConfig,
     ResemblanceConfig,
     SentencesConfig,
     SignaturesConfig,

@@ -50,7 +50,13 @@ class Spans(NamedTuple):
     @property
     def chars(self) -> Numbers:
         """The characters of the shorter side."""
-        return np.minimum(self.a_end - self.a_start, self.b_end - self.b_start)
+        shorter: Numbers = np.minimum(self.a_end - self.a_start, self.b_end - self.b_start)
+        return shorter
+
+    def where(self, chosen: Truths) -> Spans:
+        """Return some of the passages."""
+        a, b = (self.a_start[chosen], self.a_end[chosen]), (self.b_start[chosen], self.b_end[chosen])
+        return Spans(self.pair[chosen], *a, *b, self.similarity[chosen])
 
 
 def are_reported(spans: Spans, n_chars: Numbers, limits: Limits) -> Truths:
@@ -61,8 +67,7 @@ def are_reported(spans: Spans, n_chars: Numbers, limits: Limits) -> Truths:
     """
     chosen = are_long_and_similar(spans, limits.min_similarity, limits.min_chars)
     if limits.min_coverage:
-        some = Spans(*(column[chosen] for column in spans))
-        is_enough = coverages(some, n_chars) >= float(limits.min_coverage)
+        is_enough = coverages(spans.where(chosen), n_chars) >= float(limits.min_coverage)
         chosen &= is_enough[spans.pair]
     return chosen
 
@@ -80,7 +85,8 @@ def coverages(spans: Spans, n_chars: Numbers) -> NDArray[np.float64]:
         covered_chars(spans.pair, start, end, n_pairs)
         for start, end in ((spans.a_start, spans.a_end), (spans.b_start, spans.b_end))
     ]
-    return (np.stack(covered, axis=1) / np.maximum(n_chars, 1)).max(axis=1, initial=0.0)
+    shares: NDArray[np.float64] = (np.stack(covered, axis=1) / np.maximum(n_chars, 1)).max(axis=1, initial=0.0)
+    return shares
 
 
 def covered_chars(owner: Numbers, start: Numbers, end: Numbers, n_owners: int) -> Numbers:

@@ -141,7 +141,7 @@ def earliest_shares(passages: PassageColumns, n_chars: Numbers) -> Shares:
     taken = [np.concatenate([one[from_b], other[from_a]]) for one, other in zip(a, b, strict=True)]
     either = [np.concatenate(both) for both in zip(fed, taken, strict=True)]
     n_documents = len(n_chars)
-    own = _covered(either[0], either[1], either[2], n_documents) - _covered(taken[0], taken[1], taken[2], n_documents)
+    own = covered_chars(either[0], either[1], either[2], n_documents) - covered_chars(taken[0], taken[1], taken[2], n_documents)
     is_ordered = np.bincount(either[0], minlength=n_documents) > 0
     return np.where(is_ordered, _share(own, n_chars), np.nan)
 
