@@ -62,7 +62,7 @@ from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
 from ibidem.results.cleaning_result import CleaningResult
 from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
-from ibidem.sentences.stage import split
+from ibidem.sentences.stage import read_texts, split
 from ibidem.signatures.collection_words import count_collection
 from ibidem.signatures.exchange.sentence_types import TypeSender
 from ibidem.word_runs.stage import run_table
@@ -187,7 +187,7 @@ def remove_duplicates(
         removals = remove_documents(flow, shingled, clustered, config)
     if config.cleaning.lossless:
         with progress.stage("receipts"):
-            sentences = split(flow, again, config, Progress(), to_cut=True)
+            sentences = read_texts(flow, again, shingled, config)
             removals = keep_unique(flow, sentences, removals, config, progress)
     return shingled, removals
 

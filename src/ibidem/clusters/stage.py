@@ -15,7 +15,9 @@ from ibidem.clusters.exchange.cuts import cuts_flow
 from ibidem.clusters.exchange.document_table import sum_up
 from ibidem.clusters.exchange.edited_copies import with_edited_copies
 from ibidem.clusters.exchange.keep_rules import put_in_keys, rank_keys
+from ibidem.clusters.exchange.lossless import Rule, prove
 from ibidem.clusters.exchange.mirrors import find_mirrors
+from ibidem.clusters.exchange.receipts import PROVEN, proven_flow
 from ibidem.clusters.exchange.removals import removed_documents, removed_passages
 from ibidem.clusters.exchange.run_cuts import run_cuts_flow
 from ibidem.clusters.exchange.tables import name_tables
@@ -29,8 +31,6 @@ from ibidem.columns.components_exchange import number_components
 from ibidem.columns.keep_rules import check_groups, check_keeping, check_known, containers_first, is_direct, keep_order
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
-from ibidem.config.surface import given, named
-from ibidem.errors import UsageError
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, Inputs, PartedTable, Parts
 from ibidem.execution.progress import Progress
 from ibidem.matches.core import Classed, classify_collection
@@ -133,7 +133,10 @@ def remove_documents(
     if isinstance(flow, InMemory):
         return Parts(duplicate_removals(shingled.look(), clustered.take(), n_copies))
     decisions = _named(flow, shingled, clustered)["decisions"]
-    return Parts(tables={**removed_documents(flow, decisions, flow.layout, n_copies)})
+    removed = removed_documents(flow, decisions, flow.layout, n_copies)
+    if not config.cleaning.lossless:
+        del removed["spans"]
+    return Parts(tables={**removed})
 
 
 def _named(flow: Flow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered]) -> dict[str, PartedTable]:
@@ -152,7 +155,7 @@ def remove_passages(
             spans = _copies_too(flow, spans, sentences, classed, ranks, config, progress)
         else:
             del classed.tables["documents"], ranks.tables["ranks"]
-        return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
+        return _removed_spans(flow, spans, sentences, config)
     collection, (rows, cells, _), run_tasks = sentences.look(), classed.take(), flow.run_tasks
     cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
     # Under a secret seed it is enough to compare what is removed. If digests collided, they are corrected so that equal ones
@@ -174,25 +177,54 @@ def remove_runs(flow: AnyFlow, sentences: Parts[Collection], ranks: Ranks, confi
         return Parts(runs_to_remove(sentences.look(), ranks.look(), config, flow.run_tasks))
     seed = draw_in_parts(flow, "run-seed", ranks.table("ranks"))
     del sentences.tables["documents"]
-    texts = sentences.take_table("texts")
+    texts = _texts(sentences, config)
     size, ignored = config.passages.min_run_words, load_ignored(config.sentences.ignore)
     spans = run_cuts_flow(flow, texts, ranks.take_table("ranks"), size, seed, ignored)
-    return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
+    return _removed_spans(flow, spans, sentences, config)
+
+
+def _removed_spans(flow: Flow, spans: PartedTable, sentences: Parts[Collection], config: Config) -> Parts[Removals]:
+    """Return spans as what is removed; if nothing may be lost, the spans are still needed."""
+    removed = removed_passages(flow, spans, sentences.take_table("named"), flow.layout)
+    return Parts(tables={"removed": removed} | ({"spans": spans} if config.cleaning.lossless else {}))
 
 
 def keep_unique(
     flow: AnyFlow, texts: Parts[Collection], removals: Parts[Removals], config: Config, progress: Progress
 ) -> Parts[Removals]:
     """Decide which of these removals lose no text, and say where it remains."""
+    level = config.cleaning.level
+    are_equal = level == "run" or (level != "document" and config.signatures.signature == "exact")
     if not isinstance(flow, InMemory):
-        step = f"Leave out {named('lossless')}, or run it on one machine."
-        raise UsageError(f"{given('lossless', True)} works in the memory of one machine only", step)
-    found, level = removals.take(), config.cleaning.level
-    equal = level == "run" or (level != "document" and config.signatures.signature == "exact")
-    is_proven = np.isnan(found.similarity) & equal
+        return _keep_unique_in_parts(flow, texts, removals, config, are_equal, progress)
+    found = removals.take()
+    is_proven = np.isnan(found.similarity) & are_equal
     remaining = without_loss(found, texts.look(), config.cleaning.lossless_words, is_proven, flow.run_tasks)
     progress.count(unique_removals=len(found) - len(remaining), unique_characters=found.n_chars - remaining.n_chars)
     return Parts(remaining)
+
+
+def _keep_unique_in_parts(
+    flow: Flow, texts: Parts[Collection], removals: Parts[Removals], config: Config, are_equal: bool, progress: Progress
+) -> Parts[Removals]:
+    documents, spans = texts.take_table("texts"), removals.take_table("spans")
+    before = {name: removals.take_table(name) for name in list(removals.tables)}
+    n_rows = n_chars = 0
+    if flow.count(spans) == 0:
+        kept = {**before, "removed": PartedTable("removed", PROVEN)}
+    else:
+        rule = Rule(config.cleaning.lossless_words, draw_in_parts(flow, "lossless-seed", spans), are_equal)
+        proofs = prove(flow, documents, spans, rule)
+        kept = proven_flow(flow, documents, spans, proofs, before, rule, config.sentences)
+        left = flow.collect(kept.pop("left"))
+        n_rows, n_chars = (int(left[name].to_numpy().sum()) for name in ("n_rows", "n_chars"))
+    progress.count(unique_removals=n_rows, unique_characters=n_chars)
+    return Parts(tables={**kept})
+
+
+def _texts(sentences: Parts[Collection], config: Config) -> PartedTable:
+    """Return the texts, for the last time unless nothing may be lost."""
+    return sentences.table("texts") if config.cleaning.lossless else sentences.take_table("texts")
 
 
 def _copies_too(
@@ -205,6 +237,6 @@ def _copies_too(
     counts = sentences.take_table("stem_counts")
     aligned = align_in_buckets(flow, stems, states, counts, found, config, progress, to_cut=True)
     passages = [aligned.pop("passages"), aligned.pop("others")]
-    texts, documents = sentences.take_table("texts"), classed.take_table("documents")
+    texts, documents = _texts(sentences, config), classed.take_table("documents")
     home: Inputs = {"documents": documents, "texts": texts, "stems": stems, "states": states}
     return with_edited_copies(flow, spans, passages, home, ranks.take_table("ranks"), config)

@@ -70,8 +70,6 @@ def _why_in_memory(verb: str, config: Config) -> str:
     by_shingles = verb == "cluster" or (verb == "dedup" and config.cleaning.level == "document")
     if by_shingles and config.resemblance.method not in METHODS_IN_PARTS:
         return f"{given('method', config.resemblance.method)} keeps the collection in memory"
-    if verb == "dedup" and config.cleaning.lossless:
-        return f"{given('lossless', True)} keeps the collection in memory"
     return ""
 
 

@@ -21,6 +21,7 @@ from ibidem.model import (
     MIRRORS,
     PASSAGES,
     POSTINGS,
+    RECEIPT,
     REMOVED,
     REPEATS,
     RUNS,
@@ -50,8 +51,8 @@ SCHEMAS = {
 def schema_of(name: str, stored: pa.Schema) -> pa.Schema:
     """Return the columns of a table that users see, given those that are stored."""
     schema = SCHEMAS.get(name, stored)
-    further = (field for field in (FAMILY, DIFFERENCES) if field.name in stored.names)
-    return pa.schema([*schema, *further]) if name == "passages" else schema
+    further = {"passages": (FAMILY, DIFFERENCES), "removed": (RECEIPT,)}.get(name, ())
+    return pa.schema([*schema, *(field for field in further if field.name in stored.names)])
 
 
 class Sizes(NamedTuple):
