@@ -26,6 +26,7 @@ from ibidem.clusters.removals import Clustered, Removals
 from ibidem.clusters.stage import (
     cluster_duplicates,
     cluster_tables,
+    count_differing,
     document_table,
     keep_unique,
     rank_documents,
@@ -181,7 +182,7 @@ def remove_duplicates(
     flow: AnyFlow, documents: Source, config: Config, progress: Progress, plan: SamplingPlan | None = None
 ) -> tuple[Parts[ShingledDocuments], Parts[Removals]]:
     """Return the documents, and which of them are removed: all but one of each cluster."""
-    source, again = read_twice(documents) if config.cleaning.lossless else (documents, documents)
+    source, again = read_twice(documents)
     shingled, clustered = cluster_documents(flow, source, config, progress, plan, removing=True)
     with progress.stage("tables"):
         removals = remove_documents(flow, shingled, clustered, config)
@@ -189,6 +190,9 @@ def remove_duplicates(
         with progress.stage("receipts"):
             sentences = read_texts(flow, again, shingled, config)
             removals = keep_unique(flow, sentences, removals, config, progress)
+    else:
+        with progress.stage("differences"):
+            count_differing(flow, again, removals, config, progress)
     return shingled, removals
 
 

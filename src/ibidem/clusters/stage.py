@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from ibidem.alignment.stage import align_in_buckets, sentence_states
 from ibidem.clusters import cluster_found, expand, sentences_to_cut
 from ibidem.clusters.copies import with_copies
+from ibidem.clusters.differing_text import differing_chars
 from ibidem.clusters.document_table import documents_table
 from ibidem.clusters.exchange.clusters import cluster_documents
 from ibidem.clusters.exchange.cuts import cuts_flow
+from ibidem.clusters.exchange.differing_text import differing_flow
 from ibidem.clusters.exchange.document_table import sum_up
 from ibidem.clusters.exchange.edited_copies import with_edited_copies
 from ibidem.clusters.exchange.keep_rules import put_in_keys, rank_keys
@@ -31,7 +33,7 @@ from ibidem.columns.components_exchange import number_components
 from ibidem.columns.keep_rules import check_groups, check_keeping, check_known, containers_first, is_direct, keep_order
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
-from ibidem.execution.flow import AnyFlow, Flow, InMemory, Inputs, PartedTable, Parts
+from ibidem.execution.flow import AnyFlow, Flow, InMemory, Inputs, PartedTable, Parts, Source
 from ibidem.execution.progress import Progress
 from ibidem.matches.core import Classed, classify_collection
 from ibidem.passages import Repeats
@@ -133,10 +135,27 @@ def remove_documents(
     if isinstance(flow, InMemory):
         return Parts(duplicate_removals(shingled.look(), clustered.take(), n_copies))
     decisions = _named(flow, shingled, clustered)["decisions"]
-    removed = removed_documents(flow, decisions, flow.layout, n_copies)
-    if not config.cleaning.lossless:
-        del removed["spans"]
-    return Parts(tables={**removed})
+    return Parts(tables={**removed_documents(flow, decisions, flow.layout, n_copies)})
+
+
+def count_differing(flow: AnyFlow, again: Source, removals: Parts[Removals], config: Config, progress: Progress) -> None:
+    """Count the characters of removed documents that the documents kept instead do not have. On Spark they are not counted: the
+    texts are not stored.
+    """
+    size, n_chars = config.cleaning.lossless_words, 0
+    if isinstance(flow, InMemory):
+        found = removals.look()
+        rows = np.flatnonzero(found.similarity != 1)
+        if len(rows):
+            texts = pa.chunked_array([batch.column("text") for batch in (*again.batches, *again.reference)], pa.large_string())
+            n_chars = differing_chars(texts, found.document[rows], found.matched[rows], size, flow.run_tasks)
+    else:
+        spans = removals.take_table("spans")
+        if not isinstance(again, PartedTable):
+            return
+        if flow.count(spans):
+            n_chars = differing_flow(flow, again, spans, size)
+    progress.count(differing_characters=n_chars)
 
 
 def _named(flow: Flow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered]) -> dict[str, PartedTable]:
@@ -186,7 +205,7 @@ def remove_runs(flow: AnyFlow, sentences: Parts[Collection], ranks: Ranks, confi
 def _removed_spans(flow: Flow, spans: PartedTable, sentences: Parts[Collection], config: Config) -> Parts[Removals]:
     """Return spans as what is removed; if nothing may be lost, the spans are still needed."""
     removed = removed_passages(flow, spans, sentences.take_table("named"), flow.layout)
-    return Parts(tables={"removed": removed} | ({"spans": spans} if config.cleaning.lossless else {}))
+    return Parts(tables={"removed": removed, **({"spans": spans} if config.cleaning.lossless else {})})
 
 
 def keep_unique(

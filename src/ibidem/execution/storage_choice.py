@@ -27,6 +27,7 @@ _MEMORY_A_BYTE = {
     "dedup-document": 5,
     "dedup": 5,
     "dedup-aligned": 11,
+    "dedup-lossless": 13,
 }
 _MEMORY_BEFORE = 300_000_000  # the program itself
 _TEXT_A_STORED_BYTE = {".gz": 5, ".zst": 5, PARQUET: 3}  # how far compressed data expands
@@ -94,6 +95,8 @@ def _holds_iterator(inputs: Any) -> bool:
 
 
 def _kind(verb: str, config: Config) -> str:
+    if verb == "dedup" and config.cleaning.lossless:
+        return "dedup-lossless"
     if verb == "dedup" and config.cleaning.level == "document":
         return "dedup-document"
     if config.alignment.align and (verb == "find" or (verb == "dedup" and config.cleaning.level == "passage")):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ibidem.clusters.lossless import Grams, KeyFilter, Units, bits_for
 from ibidem.clusters.removals import READING_ORDER
-from ibidem.columns.distinct import numbered
+from ibidem.columns.distinct import firsts_of_equal, numbered
 from ibidem.columns.parted_tables import table_of
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.sentences.hashed_words import HashedWords, number_texts, point_of
@@ -119,7 +119,7 @@ def prove(flow: Flow, texts: PartedTable, spans: PartedTable, rule: Rule) -> dic
             some = np.flatnonzero(size == one)
             grams = home.grams(one, rule).wanted(np.unique(key[some]))
             document, word = home.placed(grams.kept)
-            at, is_there = _first_of((matched[some], key[some]), (document, grams.kept_key))
+            at, is_there = firsts_of_equal((matched[some], key[some]), (document, grams.kept_key))
             some, at = some[is_there], at[is_there]
             found.append(table_of([key[some], size[some], matched[some], word[at]], MATCHED))
             questions.append(some)
@@ -164,17 +164,7 @@ class Answers:
 
     def at(self, keys: Keys, documents: Numbers | None = None) -> tuple[Numbers, Truths]:
         """Return the row about each gram, and whether there is one."""
-        return _first_of((keys,) if documents is None else (documents, keys), tuple(self._known))
-
-
-def _first_of(asked: tuple[NDArray[np.generic], ...], known: tuple[NDArray[np.generic], ...]) -> tuple[Numbers, Truths]:
-    """Return the first known row that equals each asked one in all columns, and whether there is one."""
-    n_asked, n_known = len(asked[0]), len(known[0])
-    number, _ = numbered(*(np.concatenate(both) for both in zip(asked, known, strict=True)))
-    first = np.full(int(number.max(initial=-1)) + 1, n_known, np.int64)
-    np.minimum.at(first, number[n_asked:], np.arange(n_known))
-    at: Numbers = first[number[:n_asked]]
-    return at, at < n_known
+        return firsts_of_equal((keys,) if documents is None else (documents, keys), tuple(self._known))
 
 
 def _home_of(keys: Keys, n_partitions: int) -> Numbers:
