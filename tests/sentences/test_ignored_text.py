@@ -175,7 +175,8 @@ def test_whole_texts_that_are_ignored() -> None:
     ignored = IgnoredText.of(known)
     texts = [
         "keep this SHORT", "two three four five six seven eight nine",
-        "Keep this short. One two three four five six seven eight.", "two three four five six seven eight", "Keep this short. And more.", "", "…",
+        "Keep this short. One two three four five six seven eight.", "two three four five six seven eight",
+        "Keep this short. And more.", "", "…",
     ]  # fmt: skip
     assert ignored.whole_texts(texts) == [True, True, True, False, False, False, False]
     assert ignored.whole_texts([]) == []
