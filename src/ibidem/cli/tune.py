@@ -25,7 +25,7 @@ T = TypeVar("T")
     cls=Verb,
     examples=(
         "ibidem tune crawl.jsonl --min-precision 0.9 -o plan.json",
-        "ibidem tune --from-verdicts out -o limits.toml --picture limits.svg",
+        "ibidem tune crawl.jsonl --ratios 2,4,8,16 --limits 0.6,0.8 --all-remainders",
     ),
 )
 @argument(
@@ -51,11 +51,26 @@ T = TypeVar("T")
     "--max-documents", metavar="N", type=int, default=0, shown_default="0", group=INPUT,
     help="Measure on the first N documents; 0: on all.",
 )  # fmt: skip
-@option("--groups", metavar="SIZES", group=CRITERIA, help="Where size groups begin, in shingles, such as 0,500,1000.")
-@option("--ratios", metavar="LIST", group=CRITERIA, help="Show all figures at these ratios, such as 2,4,25 or 1/2,1/4,1/25.")
-@option("--limits", metavar="LIST", group=CRITERIA, help="Show all figures at these similarities, such as 0.6,0.8.")
 @option(
-    "--all-remainders", is_flag=True, group=CRITERIA, help="Try all n samples of one in n shingles, instead of at most four."
+    "--groups",
+    metavar="SIZES",
+    group=CRITERIA,
+    is_common=False,
+    help="Where size groups begin, in shingles, such as 0,500,1000.",
+)
+@option(
+    "--ratios",
+    metavar="LIST",
+    group=CRITERIA,
+    is_common=False,
+    help="Show all figures at these ratios, such as 2,4,25 or 1/2,1/4,1/25.",
+)
+@option(
+    "--limits", metavar="LIST", group=CRITERIA, is_common=False, help="Show all figures at these similarities, such as 0.6,0.8."
+)
+@option(
+    "--all-remainders", is_flag=True, group=CRITERIA, is_common=False,
+    help="Try all n samples of one in n shingles, instead of at most four.",
 )  # fmt: skip
 @option(
     "--table", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), group=OUTPUT,

@@ -63,9 +63,8 @@ def verify(
         from ibidem.cli.index_access import open_index
         from ibidem.cli.screen import say
         from ibidem.errors import InputError
-        from ibidem.sentences.ignored_text import load_ignored
+        from ibidem.index.claims import without_ignored
 
-    ignored = load_ignored(config.sentences.ignore)
     is_file = kind == "file" or (kind == "auto" and (claims == "-" or os.path.exists(claims)))
     if kind == "auto" and not is_file and _looks_like_file(claims):
         raise InputError(f"there is no file {claims}", f"Check the spelling; the current folder is {Path.cwd()}.")
@@ -74,9 +73,8 @@ def verify(
     with open_index(folder, {}) as index:
         asked = _read(claims, index.__contains__) if is_file else [_single(claims, source)]
         n_all = len(asked)
-        if is_file and ignored is not None:
-            is_ignored = ignored.whole_texts([claim.quotation for claim in asked])
-            asked = [claim for claim, is_gone in zip(asked, is_ignored, strict=True) if not is_gone]
+        if is_file:
+            asked = without_ignored(asked, config)
         answers = index.verify([(claim.quotation, claim.source) for claim in asked])
         unknown = {claim.source for claim in asked if claim.source is not None and claim.source not in index}
     shown = "standard input" if claims == "-" else claims

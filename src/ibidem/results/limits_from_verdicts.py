@@ -30,7 +30,7 @@ from ibidem.results.limit_choice import (
 from ibidem.results.verdict_chart import chart
 from ibidem.results.verdict_summary import remarks, summary_text
 
-FIRST_LINE = "# Limits chosen by `ibidem tune --from-verdicts`."
+FIRST_LINE = "# Limits that `ibidem tune` chose from verdicts."
 FEW = 20
 _SAMPLES = 200
 _LEAST_PAIRS, _LEAST_SAMPLES = 10, 50  # for measuring on pairs left out

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _GAP = 320, 240, 44, 48, 44, 24
 _TICKS = 4
 _COLOURS = {"precision": "#0b57b0", "recall": "#b3471d"}
-_LINE = {"precision": "", "recall": ' stroke-dasharray="6 3"'}  # to be told apart without colours, too
+_LINE = {"precision": "", "recall": ' stroke-dasharray="6 3"'}  # colours alone are not enough
 
 
 def chart(tuning: VerdictTuning) -> str:
