@@ -54,10 +54,10 @@ def kept_plainly(rows: list[Row], lengths: list[tuple[int, int]], limits: tuple[
     similarity, chars, coverage = limits
     kept = []
     for pair, sizes in enumerate(lengths):
-        own = [row for row in rows if row[0] == pair and row[5] >= similarity]
+        own = [row for row in rows if row[0] == pair and row[5] >= float(similarity)]
         left = [row for row in own if min(row[2] - row[1], row[4] - row[3]) >= chars]
         covered = [len({place for row in left for place in range(row[1 + 2 * s], row[2 + 2 * s])}) for s in (0, 1)]
-        kept.append(bool(left) and max(covered[s] / sizes[s] for s in (0, 1)) >= coverage)
+        kept.append(bool(left) and any(covered[s] >= coverage * sizes[s] for s in (0, 1)))
     return kept
 
 
