@@ -3,8 +3,8 @@
 `python benchmarks/verify.py --data DIR` indexes nine tenths of the documents of some collections and makes quotations of 3 to
 40 words: a third taken from them as they are, a third altered in one kind of thing, and a third taken from the other documents,
 where no five neighbouring words (or not all, if fewer) occur in the index. It prints what was answered for each, whether the
-kind of alteration was named, and the time per quotation. Rates are given for all quotations, and for those of six words and
-more.
+kind of alteration was named, and the processor time per quotation. Rates are given for all quotations, and for those of six
+words and more.
 """
 
 from __future__ import annotations

@@ -176,7 +176,8 @@ an index from one folder; if a text arrives under a second id all the same, `ind
 | pairs (`compare --pairs`, `eval --pairs`) | CSV, JSON lines or Parquet with the columns `a_id` and `b_id` |
 | ground truth (`eval`) | CSV, JSON lines or Parquet: see [evaluating results](evaluation.md) |
 | sampling plan (`tune -o`, `cluster --plan`, `dedup --plan`) | JSON |
-| all figures of samples (`tune --table`) | CSV or JSON, by the name of the file |
+| all figures of samples, or of limits (`tune --table`) | CSV or JSON, by the name of the file |
+| limits from verdicts (`tune --from-verdicts OUT -o`, then `--config`) | TOML |
 | word counts (`words -o`, `--word-counts`) | TSV, CSV or Parquet, see [words](passages.md#words-from-outside) |
 | words (`words -o`, `--stop-words`) | text, one word per line |
 | answers (`watch`) | JSON lines: `id`, `duplicated`, `n_sentences`, `n_known`, `n_common`, `sources`, `passages`; `same_text_as` where the index has the same text under another id |
@@ -467,13 +468,16 @@ PYTHON_SECTIONS = {
         "decontaminate",
         "collapse",
         "tune",
+        "tune_from_verdicts",
         "words",
         "similarity",
         "split_sentences",
         "read",
     ],
     "The index": ["Index", "QueryResult", "Verdict", "VerifiedQuotation", "Hit", "Arrival"],
-    "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "ContaminationResult", "Tuning", "WordTable"],
+    "Results": [
+        "Result", "Comparison", "ClusterResult", "CleaningResult", "ContaminationResult", "Tuning", "VerdictTuning", "WordTable"
+    ],
     "Values": ["Document", "Passage", "Span", "Difference", "Similarity", "Skipped"],
     "Settings and engines": ["Config", "SamplingPlan", "SparkEngine"],
     "Errors": ["IbidemError", "UsageError", "InputError", "IndexStoreError", "ResourceError"],

@@ -312,6 +312,11 @@ def test_the_command(index: ibidem.Index, tmp_path: Path, run: Any) -> None:
     assert found.code == 1
     assert "2 quotations: 1 verbatim, 1 absent" in found.err
     assert f"{article}:3: absent" in found.out
+    (tmp_path / "stock.txt").write_text("Nothing like that exists here.\n", "utf-8")
+    found = run("verify", str(index.path), str(article), "--ignore", str(tmp_path / "stock.txt"))
+    assert (found.code, found.err.splitlines()[-1]) == (0, "2 quotations: 1 verbatim, 1 ignored")
+    found = run("verify", str(index.path), "nothing like that exists here", "--ignore", str(tmp_path / "stock.txt"))
+    assert found.code == 1  # one quotation is always checked
 
 
 def test_the_command_reads_documents(index: ibidem.Index, tmp_path: Path, run: Any) -> None:

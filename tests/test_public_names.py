@@ -23,9 +23,10 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
         "Index", "IndexStoreError", "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan",
         "Similarity", "Skipped", "Span",
         "SparkEngine",
-        "Tuning", "UsageError", "Verdict", "VerifiedQuotation",
+        "Tuning", "UsageError", "Verdict", "VerdictTuning", "VerifiedQuotation",
         "WordTable", "__version__", "cluster", "collapse", "compare", "compare_pairs",
-        "decontaminate", "dedup", "find", "read", "similarity", "split_sentences", "tune", "words",
+        "decontaminate", "dedup", "find", "read", "similarity", "split_sentences", "tune",
+        "tune_from_verdicts", "words",
     }  # fmt: skip
 
 
@@ -50,7 +51,9 @@ def test_old_names_of_results_on_spark_are_those_of_all_results() -> None:
     assert ibidem.SparkCleaningResult is ibidem.CleaningResult
 
 
-@pytest.mark.parametrize("name", ["find", "cluster", "dedup", "decontaminate", "compare_pairs", "tune", "words"])
+@pytest.mark.parametrize(
+    "name", ["find", "cluster", "dedup", "decontaminate", "compare_pairs", "tune", "tune_from_verdicts", "words"]
+)
 def test_signatures_of_the_verbs_are_typed(name: str) -> None:
     tree = ast.parse(inspect.getsource(sys.modules[getattr(ibidem, name).__module__]))
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]

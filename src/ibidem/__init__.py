@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from ibidem.model import Difference, Document, Passage, Similarity, Skipped, Span
     from ibidem.results.cleaning_result import CleaningResult
     from ibidem.results.contamination_result import ContaminationResult
+    from ibidem.results.limits_from_verdicts import VerdictTuning
     from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
     from ibidem.sentences import split_sentences
+    from ibidem.viewer.verdict_limits import tune_from_verdicts
     from ibidem.word_api import words
 
 _HOMES = {
@@ -57,6 +59,7 @@ _HOMES = {
     "Tuning": "ibidem.results.result",
     "UsageError": "ibidem.errors",
     "Verdict": "ibidem.index.answers",
+    "VerdictTuning": "ibidem.results.limits_from_verdicts",
     "WordTable": "ibidem.formats.word_tables",
     "cluster": "ibidem.api",
     "collapse": "ibidem.api",
@@ -69,6 +72,7 @@ _HOMES = {
     "similarity": "ibidem.api",
     "split_sentences": "ibidem.sentences",
     "tune": "ibidem.api",
+    "tune_from_verdicts": "ibidem.viewer.verdict_limits",
     "words": "ibidem.word_api",
 }
 
@@ -98,6 +102,7 @@ __all__ = [
     "Tuning",
     "UsageError",
     "Verdict",
+    "VerdictTuning",
     "VerifiedQuotation",
     "WordTable",
     "__version__",
@@ -112,6 +117,7 @@ __all__ = [
     "similarity",
     "split_sentences",
     "tune",
+    "tune_from_verdicts",
     "words",
 ]
 

@@ -82,7 +82,8 @@ def find(
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, sentence_pairs: bool = False, postings: bool = False, min_sentences: int = 3,
     min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, extend_ends: bool = True, max_places: int = 100,
-    min_run_words: int = 50, same_document: bool = False, skip_same_group: bool = False, runs: bool = False,
+    min_run_words: int = 50, min_passage_similarity: float | Fraction = 0, min_passage_chars: int = 0,
+    min_coverage: float | Fraction = 0, same_document: bool = False, skip_same_group: bool = False, runs: bool = False,
     families: bool = False, align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25,
     difference_kinds: bool = False, only_differences: str = "all", workers: int = 0, memory: str = "auto",
     max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
@@ -311,7 +312,6 @@ def tune(
 
     The resulting plan makes `cluster` look at fewer shingles. It is measured on the inputs (on the first `max_documents` of
     them, unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which groups start: 0, ….
-
     With `ratios` (2 for one in two shingles), `limits` (of similarity) or `all_remainders` (all n samples of one in n shingles,
     not just four), the `grid` of the result has precision and recall for each limit, ratio and size.
     """

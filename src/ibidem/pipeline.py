@@ -26,6 +26,7 @@ from ibidem.clusters.removals import Clustered, Removals
 from ibidem.clusters.stage import (
     cluster_duplicates,
     cluster_tables,
+    count_differing,
     document_table,
     keep_unique,
     rank_documents,
@@ -50,14 +51,22 @@ from ibidem.formats.word_tables import WordTable
 from ibidem.matches.core import Classed
 from ibidem.matches.stage import classify, list_postings, pair_sentences
 from ibidem.passages.exchange.grams import GramSender
-from ibidem.passages.stage import find_families, find_passages, find_repeats, move_ends, passage_table, repeat_table
+from ibidem.passages.stage import (
+    find_families,
+    find_passages,
+    find_repeats,
+    move_ends,
+    passage_table,
+    repeat_table,
+    report_passages,
+)
 from ibidem.resemblance import RATIOS, corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
 from ibidem.results.cleaning_result import CleaningResult
 from ibidem.results.contamination_result import ContaminationResult
 from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
-from ibidem.sentences.stage import split
+from ibidem.sentences.stage import read_texts, split
 from ibidem.signatures.collection_words import count_collection
 from ibidem.signatures.exchange.sentence_types import TypeSender
 from ibidem.word_runs.stage import run_table
@@ -109,6 +118,7 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
             "repeats": repeat_table(flow, sentences, found, repeats),
             "passages": passage_table(flow, sentences, found, config),
         }
+        tables["passages"] = report_passages(flow, sentences, tables["passages"], config, progress)
         release_unused()
     if config.passages.runs:
         with progress.stage("runs"):
@@ -175,14 +185,17 @@ def remove_duplicates(
     flow: AnyFlow, documents: Source, config: Config, progress: Progress, plan: SamplingPlan | None = None
 ) -> tuple[Parts[ShingledDocuments], Parts[Removals]]:
     """Return the documents, and which of them are removed: all but one of each cluster."""
-    source, again = read_twice(documents) if config.cleaning.lossless else (documents, documents)
+    source, again = read_twice(documents)
     shingled, clustered = cluster_documents(flow, source, config, progress, plan, removing=True)
     with progress.stage("tables"):
         removals = remove_documents(flow, shingled, clustered, config)
     if config.cleaning.lossless:
         with progress.stage("receipts"):
-            sentences = split(flow, again, config, Progress(), to_cut=True)
+            sentences = read_texts(flow, again, shingled, config)
             removals = keep_unique(flow, sentences, removals, config, progress)
+    else:
+        with progress.stage("differences"):
+            count_differing(flow, again, removals, config, progress)
     return shingled, removals
 
 

@@ -10,6 +10,7 @@ import pytest
 import ibidem
 from ibidem.cli.options import flag
 from ibidem.config import setting_fields
+from ibidem.config.settings import DIFFERENCE_SETTINGS, REPORTED_LIMITS
 from tests.cli.test_find import Run, process, rows, said, write_jsonl
 from tests.formats.copy_oracle import decompressed
 from tests.test_dedup import FORMATS, NEWS, OURS, cleaned_files, contents, write_news
@@ -34,6 +35,7 @@ def test_a_run_writes_the_files_again_and_says_what_went(run: Run, news: str, tm
     lines = (tmp_path / news).read_bytes().splitlines(keepends=True)
     assert (tmp_path / "clean" / news).read_bytes() == b"".join([*lines[:2], lines[3]])
     (row,) = rows(tmp_path / "clean" / "removed.jsonl")
+    assert " ".join(NEWS[2]["text"].split()).startswith(row.pop("snippet").removesuffix("…"))
     assert row == {
         "id": "c", "source": news, "position": 3, "removed": "document", "start": 0, "end": gone, "n_sentences": None,
         "matched_id": "a", "matched_source": news, "matched_position": 1, "matched_start": 0,
@@ -239,7 +241,7 @@ def test_the_help_lists_its_settings(run: Run) -> None:
     flat = answer.out.replace("/", " ").replace("\n", " ")
     left_out = {"max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format", "work_dir", "by_group"}
     left_out |= {"families", "runs", "summaries", "sentence_pairs", "postings", "paper"}
-    left_out |= {"extend_ends", "difference_kinds", "only_differences"}
+    left_out |= {"extend_ends", *DIFFERENCE_SETTINGS, *REPORTED_LIMITS}
     for stage, setting in setting_fields():
         is_wanted = setting.name not in left_out and stage not in ("index", "contamination")
         assert (f"{flag(setting.name)} " in flat) == is_wanted, setting.name

@@ -12,6 +12,7 @@ import ibidem
 from ibidem.cli.options import flag
 from ibidem.config import setting_fields
 from tests.cli.test_find import Run, process, said, write_jsonl
+from tests.results.test_limits_from_verdicts import judge, results
 from tests.test_tune import BOUNDS, collection, tuned
 from tests.texts import documents, text
 
@@ -177,3 +178,49 @@ def test_standard_input(few: str, tmp_path: Path) -> None:
     done = process("tune", "-", cwd=tmp_path, input=(tmp_path / few).read_text("utf-8"))
     assert (done.returncode, done.stderr) == (0, "")
     assert "of the shingles; identical documents count once" in done.stdout
+
+
+def judged_folder(tmp_path: Path) -> Path:
+    out = results(tmp_path, 44)
+    judge(out)
+    return out
+
+
+def test_limits_from_verdicts(run: Run, tmp_path: Path) -> None:
+    judged_folder(tmp_path)
+    call = ("tune", "--from-verdicts", "out", "-o", "limits.toml", "--picture", "limits.svg", "--table", "curve.csv")
+    answer = run(*call)
+    assert answer.code == 0
+    assert answer.err.splitlines()[:2] == ["table: curve.csv", "picture: limits.svg"]
+    assert "from 22 confirmed and 22 rejected pairs" in answer.out
+    assert "within the limits" in answer.out
+    assert max(map(len, answer.out.splitlines())) <= 80
+    assert (tmp_path / "limits.svg").read_text("utf-8").startswith("<svg")
+    assert (tmp_path / "curve.csv").read_text("utf-8").startswith("setting,value,confirmed,rejected,precision,")
+    assert run(*call, "-q").err == ""  # its own file may be replaced
+    answer = run("find", "documents.jsonl", "--config", "limits.toml", "-o", "again")
+    assert answer.code == 0
+    assert "22 passages below the limits of what is reported" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["few.jsonl", "--from-verdicts", "out"], ["--from-verdicts does not use INPUT"]),
+        (["--from-verdicts", "out", "--ratios", "2", "--shingle-size", "3"], ["does not use --ratios, --shingle-size"]),
+        (["--from-verdicts", "out", "--table", "curve.txt"], [".csv or .json"]),
+        (["--from-verdicts", "out", "--picture", "absent/a.svg"], ["there is no folder absent"]),
+        (["--from-verdicts", "out", "-o", "few.jsonl"], ["few.jsonl", "was not written by"]),
+        (["few.jsonl", "--picture", "a.svg"], ["--picture needs --from-verdicts OUT"]),
+        (["--from-verdicts", "out", "--min-precision", "2"], ["--min-precision must be above 0"]),
+        ([], ["Missing argument 'INPUT...'"]),
+    ],
+)
+def test_calls_that_do_not_go_together(run: Run, few: str, arguments: list[str], parts: list[str]) -> None:
+    said(run("tune", *arguments), 2, *parts)
+
+
+def test_results_without_verdicts(run: Run, tmp_path: Path) -> None:
+    results(tmp_path, 2)
+    said(run("tune", "--from-verdicts", "out"), 3, "0 confirmed and 0 rejected pairs", "ibidem serve out")
+    said(run("tune", "--from-verdicts", "absent"), 3, "there is no folder absent")

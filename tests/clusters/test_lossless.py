@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ibidem
+from tests.execution.parity import removed_apart
 
 LEVELS: dict[str, dict[str, Any]] = {
     "document": {"level": "document"},
@@ -125,9 +127,51 @@ def test_a_receipt_names_every_place(tmp_path: Any) -> None:
     assert {name for _, name in shown} == {"0", "2"}
 
 
-@pytest.mark.parametrize("storage", [{"partitions": 2}, {"memory": "1MB"}])
-def test_on_disk_it_works_in_memory(tmp_path: Any, storage: dict[str, Any]) -> None:
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(sorted(LEVELS)), st.integers(0, 1 << 30), st.sampled_from([1, 2, 3, 4]), st.sampled_from([1, 2, 5]),
+    st.sampled_from([1, 50]),
+)  # fmt: skip
+def test_in_partitions_the_same_is_removed(level: str, number: int, size: int, n_partitions: int, batch_rows: int) -> None:
+    chance = random.Random(number)
+    inputs, against = records_of(chance)
+    settings = {**settings_of(level, chance), "lossless": True, "lossless_words": size}
+    expected = ibidem.dedup(inputs, against=against, **settings).removed.to_pylist()
+    assert removed_apart(inputs, against, n_partitions, batch_rows, number, **settings) == expected
+
+
+def test_copies_of_many_are_kept_apart_from_those_that_stay(tmp_path: Any) -> None:
+    """What the marks say of clusters: a document that stays after all is a duplicate of nothing."""
+    common = " ".join(f"word{number}" for number in range(40))
     path = tmp_path / "in.jsonl"
-    path.write_text('{"id": "a", "text": "one two three four"}\n{"id": "b", "text": "one two three four"}\n')
-    with ibidem.dedup(path, lossless=True, **storage) as result:
-        assert result.removed.num_rows == 1
+    texts = [f"{common}.", f"{common} only these two.", f"{common} only these two."]
+    path.write_text("".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(texts)))
+    found = []
+    for storage in ({}, {"partitions": 3}):
+        with ibidem.dedup(path, lossless=True, mark_only=True, shingle_size=3, min_similarity=0.7, **storage) as result:
+            result.write(tmp_path / "out", overwrite=True)
+            assert result.counts["unique_removals"] == 1
+            assert result.counts["unique_characters"] == len(texts[1])
+            found.append((tmp_path / "out" / "in.jsonl").read_text())
+            found.append((tmp_path / "out" / "removed.jsonl").read_text())
+    assert found[:2] == found[2:]
+    marks = [json.loads(line)["ibidem_duplicate_of"] for line in found[0].splitlines()]
+    assert marks == [None, None, "0"]
+
+
+@pytest.mark.parametrize("level", ["document", "passage", "sentence", "run"])
+def test_on_disk_the_same_copies_are_written(tmp_path: Any, level: str) -> None:
+    chance = random.Random(4)
+    inputs = [record for number in range(12) for record in records_of(chance)[0]]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({**record, "id": str(n)}) + "\n" for n, record in enumerate(inputs)))
+    settings = {**settings_of(level, chance), "lossless": True}
+    found = []
+    for storage in ({}, {"partitions": 3}):
+        with ibidem.dedup(path, **settings, **storage) as result:
+            assert (result.backing.storage == "disk") == bool(storage)
+            result.write(tmp_path / "out", overwrite=True)
+        files = sorted(file for file in (tmp_path / "out").iterdir() if file.name not in ("run.json", "skipped.jsonl"))
+        found.append([file.read_text() for file in files])
+    assert found[0] == found[1]
+    assert len(found[0][1]) > 0

@@ -14,7 +14,7 @@ from ibidem.config import Config
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.formats import read_batches
-from ibidem.model import REMOVED
+from ibidem.model import RECEIPT, REMOVED
 from ibidem.pipeline import find_tables, remove_duplicates, remove_repeated, split_to_find
 from tests.memory_flow import MemoryFlow
 
@@ -69,7 +69,8 @@ def removed_apart(inputs: Any, against: Any, n_partitions: int, batch_rows: int 
     flow = MemoryFlow(n_partitions, seed, layout=layout)
     remove: Any = remove_duplicates if config.cleaning.level == "document" else remove_repeated
     _, removals = remove(flow, batches, config, Progress())
-    return flow.collect(removals.table("removed")).select(REMOVED.names).to_pylist()
+    names = [*REMOVED.names, *([RECEIPT.name] if config.cleaning.lossless else [])]
+    return flow.collect(removals.table("removed")).select(names).to_pylist()
 
 
 def _repeat_order(row: dict[str, Any]) -> tuple[Any, ...]:

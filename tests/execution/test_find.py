@@ -17,6 +17,11 @@ from tests.execution.parity import found_apart, local_tables
 from tests.execution.random_collections import edited_records, glued_records, odd_records, random_records, skewed_records
 from tests.texts import text, word
 
+# Limits of what is reported; mostly none.
+REPORTED = st.sampled_from(
+    [{}, {}, {"min_coverage": "0.5"}, {"min_passage_chars": 80, "min_passage_similarity": "0.9", "min_coverage": "0.2"}]
+)
+
 
 @pytest.mark.parametrize("signature", SIGNATURES)
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -38,6 +43,7 @@ def test_random_collections(signature: str, data: Any) -> None:
         "max_gap_sentences": data.draw(st.sampled_from([0, 2, 4])),
         "min_quote_words": data.draw(st.sampled_from([0, 5, 10])),
         "min_similarity": data.draw(st.sampled_from(["0.5", "0.8", "1"])),
+        **data.draw(REPORTED),
     }
     partitions, rows = data.draw(st.sampled_from([1, 2, 3, 7])), data.draw(st.sampled_from([1, 3, 50]))
     assert found_apart(records, against, partitions, rows, seed, **chosen) == local_tables(records, against, **chosen)
@@ -63,6 +69,7 @@ def test_passages_aligned_word_by_word(signature: str, data: Any) -> None:
         "max_gap_sentences": data.draw(st.sampled_from([0, 2])),
         "min_quote_words": data.draw(st.sampled_from([0, 5, 10])),
         "min_similarity": data.draw(st.sampled_from(["0.5", "0.8"])),
+        **data.draw(REPORTED),
     }
     partitions, rows = data.draw(st.sampled_from([1, 2, 5])), data.draw(st.sampled_from([1, 3, 50]))
     with pytest.MonkeyPatch.context() as patch:

@@ -168,3 +168,15 @@ def test_an_index_ignores_it_when_it_is_asked_and_when_it_grows(folder: Path, tm
         index.add([{"id": "a", "text": text}])
     with ibidem.Index(tmp_path / "ignoring.idx") as index:
         assert len(index.query([{"id": "b", "text": text}], align=True).hits) == 1
+
+
+def test_whole_texts_that_are_ignored() -> None:
+    known = pa.array(["Keep this short. One two three four five six seven eight nine ten eleven."], pa.large_string())
+    ignored = IgnoredText.of(known)
+    texts = [
+        "keep this SHORT", "two three four five six seven eight nine",
+        "Keep this short. One two three four five six seven eight.", "two three four five six seven eight",
+        "Keep this short. And more.", "", "…",
+    ]  # fmt: skip
+    assert ignored.whole_texts(texts) == [True, True, True, False, False, False, False]
+    assert ignored.whole_texts([]) == []

@@ -23,7 +23,7 @@ from ibidem.cli.options import (
 )
 from ibidem.cli.spark import run_on_spark
 from ibidem.config.cleaning_settings import CleaningConfig
-from ibidem.config.settings import DIFFERENCE_SETTINGS, OUTPUT
+from ibidem.config.settings import DIFFERENCE_SETTINGS, OUTPUT, REPORTED_LIMITS
 from ibidem.execution.disk_limit import disk_budget
 
 
@@ -44,6 +44,7 @@ from ibidem.execution.disk_limit import disk_budget
     without=(
         "max_gap_sentences", "extend_ends", "max_places", "skip_same_group", "families", "runs", "summaries",
         "sentence_pairs", "postings", "keep_text", "format", "by_group", *DIFFERENCE_SETTINGS,
+        *REPORTED_LIMITS,
     ),
 )  # fmt: skip
 @verb_options

@@ -24,7 +24,7 @@ from ibidem.cli.options import (
     source_words_option,
 )
 from ibidem.config import FORMATS, Config
-from ibidem.config.settings import DIFFERENCE_SETTINGS, OUTPUT
+from ibidem.config.settings import DIFFERENCE_SETTINGS, OUTPUT, REPORTED_LIMITS
 
 
 @click.command(
@@ -47,7 +47,7 @@ from ibidem.config.settings import DIFFERENCE_SETTINGS, OUTPUT
 @setting_options(
     "documents", "passages", "alignment", "index",
     without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document", "runs", "min_run_words", "families", "summaries",
-        *DIFFERENCE_SETTINGS,
+        *DIFFERENCE_SETTINGS, *REPORTED_LIMITS,
     ),
     also=("ignore", "as_paper", "workers", "overwrite", "strict"),
 )  # fmt: skip

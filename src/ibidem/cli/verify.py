@@ -14,7 +14,7 @@ import click
 
 from ibidem.cli.commands import Verb, argument, option
 from ibidem.cli.libraries import loading_libraries
-from ibidem.cli.options import ChoiceType, index_argument, quiet_option
+from ibidem.cli.options import ChoiceType, index_argument, quiet_option, resolve_settings, setting_options
 from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
 
 if TYPE_CHECKING:
@@ -44,8 +44,11 @@ _RECORDS = (".jsonl", ".ndjson", ".json")
     "--format", "form", metavar="NAME", type=ChoiceType(["text", "jsonl"]), default="text", shown_default="text", group=OUTPUT,
     help="Format of the answers: text or jsonl.",
 )  # fmt: skip
+@setting_options(also=("ignore",))
 @quiet_option
-def verify(folder: Path, claims: str, source: str | None, kind: str, form: str, quiet: bool) -> None:
+def verify(
+    folder: Path, claims: str, source: str | None, kind: str, form: str, config_file: str | None, quiet: bool, **flags: Any
+) -> None:
     """Say whether quotations are in an index, word for word.
 
     CLAIMS is a quotation, or a file: JSON lines with the fields quotation and source,
@@ -53,12 +56,14 @@ def verify(folder: Path, claims: str, source: str | None, kind: str, form: str, 
     or quoted blocks.
 
     Each is verbatim, altered, elsewhere (not in the source it is attributed to) or absent. The exit code is 1 if
-    any of them is not verbatim.
+    any of them is not verbatim. Quotations in a file that consist of ignored text (--ignore) are counted, not checked.
     """
+    config = resolve_settings(config_file, flags)
     with loading_libraries():
         from ibidem.cli.index_access import open_index
         from ibidem.cli.screen import say
         from ibidem.errors import InputError
+        from ibidem.index.claims import without_ignored
 
     is_file = kind == "file" or (kind == "auto" and (claims == "-" or os.path.exists(claims)))
     if kind == "auto" and not is_file and _looks_like_file(claims):
@@ -67,6 +72,9 @@ def verify(folder: Path, claims: str, source: str | None, kind: str, form: str, 
         raise click.UsageError("--source is for one quotation; in a file, each claim names its own source")
     with open_index(folder, {}) as index:
         asked = _read(claims, index.__contains__) if is_file else [_single(claims, source)]
+        n_all = len(asked)
+        if is_file:
+            asked = without_ignored(asked, config)
         answers = index.verify([(claim.quotation, claim.source) for claim in asked])
         unknown = {claim.source for claim in asked if claim.source is not None and claim.source not in index}
     shown = "standard input" if claims == "-" else claims
@@ -79,7 +87,9 @@ def verify(folder: Path, claims: str, source: str | None, kind: str, form: str, 
     if not quiet and is_file:
         counts = {status: sum(answer.status == status for answer in answers) for status in _STATUSES}
         listed = ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
-        say([f"{len(answers):,} quotation{'s' * (len(answers) != 1)}: {listed}" if answers else "no quotation has three words"])
+        if n_gone := n_all - len(asked):
+            listed += f"{', ' * bool(listed)}{n_gone:,} ignored"
+        say([f"{n_all:,} quotation{'s' * (n_all != 1)}: {listed}" if n_all else "no quotation has three words"])
     if n_verbatim < len(answers):
         sys.exit(FAILED)
 

@@ -11,7 +11,7 @@ is both removed and a proof, whatever the units have in common.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,10 +64,31 @@ class Units:
         unit[places] = np.repeat(self.unit, sizes)
         return row, unit
 
+    def rows_of(self, words: Numbers) -> Numbers:
+        """Return the row that each word is in; every one is in a row."""
+        rows: Numbers = np.searchsorted(self.start, words, side="right") - 1
+        return rows
+
+    def units_of(self, words: Numbers) -> Numbers:
+        """Return the unit that each word is in; every one is in a unit."""
+        units: Numbers = self.unit[self.rows_of(words)]
+        return units
+
+    @property
+    def n_units(self) -> int:
+        """The number of units, at least 1."""
+        return int(self.unit.max(initial=-1)) + 1 or 1
+
+    @property
+    def n_words(self) -> Numbers:
+        """The number of words of each unit."""
+        counts: Numbers = np.bincount(self.unit, self.end - self.start, self.n_units).astype(np.int64)
+        return counts
+
 
 @dataclass(frozen=True)
 class Grams:
-    """Grams of units that have to be proven, in order: where each begins, and its key; and all grams of text that stays."""
+    """Grams of units that have to be proven, in order: where each begins, and its key; and grams of text that stays."""
 
     start: Numbers
     key: Keys
@@ -87,20 +108,44 @@ class Grams:
         gone = starts_of(unit >= 0)
         is_kept = (keys != 0) & (gone[last + 1] == gone[:-1])
         asked, kept = np.flatnonzero(is_asked), np.flatnonzero(is_kept)
-        wanted = np.unique(keys[asked])
-        kept = kept[_may_be_in(keys[kept], wanted)]
-        kept = kept[find(keys[kept], wanted)[1]]
         return cls(asked, keys[asked], kept, keys[kept])
 
+    def asked_in(self, rows: Truths, units: Units) -> Grams:
+        """Return the same, with those to be proven that begin in some rows only."""
+        chosen = rows[units.rows_of(self.start)]
+        return replace(self, start=self.start[chosen], key=self.key[chosen])
 
-def _may_be_in(keys: Keys, wanted: Keys) -> Truths:
-    """Return which keys may be wanted, by a few of their bits: most are not, and need no search."""
-    bits = max(10, (16 * len(wanted)).bit_length())
-    table = np.zeros(1 << bits, np.bool_)
-    shift = np.uint64(64 - bits)
-    table[wanted >> shift] = True
-    is_in: Truths = table[keys >> shift]
-    return is_in
+    def wanted(self, keys: Keys) -> Grams:
+        """Return the same, with the grams of text that stays that have one of some distinct keys, in order."""
+        some = np.flatnonzero(KeyFilter.of(keys).may_have(self.kept_key))
+        some = some[find(self.kept_key[some], keys)[1]]
+        return replace(self, kept=self.kept[some], kept_key=self.kept_key[some])
+
+
+@dataclass(frozen=True)
+class KeyFilter:
+    """Which keys may be wanted, by a few of their bits: most are not, and need no search."""
+
+    table: Truths
+
+    @classmethod
+    def of(cls, keys: Keys) -> KeyFilter:
+        """Return the filter of some keys."""
+        bits = bits_for(len(keys))
+        table = np.zeros(1 << bits, np.bool_)
+        table[keys >> np.uint64(64 - bits)] = True
+        return cls(table)
+
+    def may_have(self, keys: Keys) -> Truths:
+        """Return which keys may be wanted."""
+        shift = np.uint64(65 - len(self.table).bit_length())
+        is_in: Truths = self.table[keys >> shift]
+        return is_in
+
+
+def bits_for(n_keys: int) -> int:
+    """Return how many bits of keys tell so many of them from most others."""
+    return max(10, (16 * n_keys).bit_length())
 
 
 def without_loss(removals: Removals, collection: Collection, size: int, is_proven: Truths, run_tasks: RunTasks) -> Removals:
@@ -111,31 +156,19 @@ def without_loss(removals: Removals, collection: Collection, size: int, is_prove
     edges = np.stack([removals.start, removals.end])
     start, end = (number_in_collection(collection, removals.document, edge, run_tasks) + first for edge in edges)
     units = Units.of(removals.document, start, end, is_proven)
-    stays = np.zeros(int(units.unit.max(initial=-1)) + 1, np.bool_)
-    n_words = np.bincount(units.unit, units.end - units.start, len(stays)).astype(np.int64)
+    stays, n_words = np.zeros(units.n_units, np.bool_), units.n_words
     for few in np.unique(n_words[n_words < size]).tolist():
-        grams = Grams.of(words, units, max(1, few), point_of(seed))
-        is_few = (n_words == few)[_unit_of(units, grams.start)]
-        lost = is_few & ~find(grams.key, np.unique(grams.kept_key))[1]
-        stays[_unit_of(units, grams.start[lost])] = True
+        grams = Grams.of(words, units, max(1, few), point_of(seed)).asked_in((n_words == few)[units.unit], units)
+        lost = ~find(grams.key, np.unique(grams.wanted(np.unique(grams.key)).kept_key))[1]
+        stays[units.units_of(grams.start[lost])] = True
     grams = Grams.of(words, units, size, point_of(seed))
+    grams = grams.wanted(np.unique(grams.key))
     places_of_grams, keepers = _proofs(grams, words, units, removals.matched)
     stays[keepers] = True
     chosen = ~stays[units.unit]
-    of_gram = np.flatnonzero(chosen[_row_of(units, grams.start)])
+    of_gram = np.flatnonzero(chosen[units.rows_of(grams.start)])
     receipts = _receipts(grams.start[of_gram], places_of_grams[of_gram], words, units, size, collection, run_tasks)
     return _chosen(removals, chosen, receipts)
-
-
-def _unit_of(units: Units, words: Numbers) -> Numbers:
-    of: Numbers = units.unit[_row_of(units, words)]
-    return of
-
-
-def _row_of(units: Units, words: Numbers) -> Numbers:
-    """Return the row that each word is in; every one is in a row."""
-    rows: Numbers = np.searchsorted(units.start, words, side="right") - 1
-    return rows
 
 
 def _proofs(grams: Grams, words: HashedWords, units: Units, matched: Numbers) -> tuple[Numbers, Numbers]:
@@ -153,7 +186,7 @@ def _proofs(grams: Grams, words: HashedWords, units: Units, matched: Numbers) ->
     place = np.full(len(number), -1, np.int64)
     place[is_safe] = kept[at[is_safe]]
     # In the matched document: the first kept place from its first word on, among those of the key.
-    document = matched[_row_of(units, grams.start)]
+    document = matched[units.rows_of(grams.start)]
     is_kept, of_kept = find(kept_key, keys)[0], len(words.hashes) + 1
     there = np.searchsorted(is_kept * of_kept + kept, number * of_kept + words.first[document])
     hit = np.flatnonzero(is_safe & (there < len(kept)))
@@ -164,39 +197,61 @@ def _proofs(grams: Grams, words: HashedWords, units: Units, matched: Numbers) ->
     heads = np.flatnonzero(np.diff(number[lost], prepend=-1))
     sizes = np.diff(np.append(heads, len(lost)))
     place[lost] = np.repeat(grams.start[lost[heads]], sizes)
-    return place, np.unique(_unit_of(units, grams.start[lost[heads]]))
+    return place, np.unique(units.units_of(grams.start[lost[heads]]))
 
 
 def _receipts(
     start: Numbers, place: Numbers, words: HashedWords, units: Units, size: int, collection: Collection, run_tasks: RunTasks
 ) -> Receipts:
     """Return where the words of each row are, sentence by sentence: stretches that grams at neighbouring places form."""
-    row = _row_of(units, start)
     document = words.documents(place)
+    row, word = units.rows_of(start), place - words.first[document]
+    own_documents = np.unique(words.documents(start))
+    sentence_word = _sentence_words(words, collection, own_documents, run_tasks)
+    found = stretches(start, row, document, word, size, sentence_word, len(words.hashes))
+    own = words.documents(start[found.gram])
+
+    def locate(of_document: Numbers, word: Numbers) -> tuple[Numbers, Numbers]:
+        return locate_in_collection(collection, of_document, word, run_tasks)
+
+    begin, n = found.begin - words.first[own], found.end - found.begin
+    both = (own, begin), (found.document, found.word)
+    sides = [(locate(of, at)[0], locate(of, at + n - 1)[1]) for of, at in both]
+    return Receipts(found.row, *sides[0], found.document, *sides[1])
+
+
+class Stretches(NamedTuple):
+    """Words of rows that are together elsewhere, sentence by sentence: from `begin` to `end`, and from `word` of a document on.
+
+    `gram` is one of the grams that a stretch was made of.
+    """
+
+    gram: Numbers
+    row: Numbers
+    begin: Numbers
+    end: Numbers
+    document: Numbers
+    word: Numbers
+
+
+def stretches(
+    start: Numbers, row: Numbers, document: Numbers, word: Numbers, size: int, sentence_word: Numbers, n_words: int
+) -> Stretches:
+    """Return what grams in order form that are at neighbouring places of one document, divided where sentences begin.
+
+    A gram that begins in one row may end in the next one: it is listed with the first.
+    """
     begins = np.ones(len(start), np.bool_)
-    begins[1:] = (np.diff(start) != 1) | (np.diff(place) != 1) | (np.diff(row) != 0) | (np.diff(document) != 0)
+    begins[1:] = (np.diff(start) != 1) | (np.diff(word) != 1) | (np.diff(row) != 0) | (np.diff(document) != 0)
     heads = np.flatnonzero(begins)
-    n_grams = np.diff(np.append(heads, len(start)))
-    low, high = start[heads], start[heads] + n_grams + size - 1
-    # Stretches are divided where sentences are.
-    own = words.documents(low)
-    sentence_word = _sentence_words(words, collection, np.unique(own), run_tasks)
+    low, high = start[heads], start[heads] + np.diff(np.append(heads, len(start))) + size - 1
     from_sentence = np.searchsorted(sentence_word, low, side="right") - 1
     n_sentences = np.searchsorted(sentence_word, high) - from_sentence
     of = np.repeat(np.arange(len(heads)), n_sentences)
-    bounds = np.append(sentence_word, len(words.hashes))
-    sentence = ranges(from_sentence, n_sentences)
+    bounds, sentence = np.append(sentence_word, n_words), ranges(from_sentence, n_sentences)
     begin, end = np.maximum(bounds[sentence], low[of]), np.minimum(bounds[sentence + 1], high[of])
-    shift = place[heads][of] - low[of]
-    document = document[heads][of]
-    # A gram that begins in one row may end in the next one: it is listed with the first.
-    own = own[of]
-
-    def locate(of_document: Numbers, word: Numbers) -> tuple[Numbers, Numbers]:
-        return locate_in_collection(collection, of_document, word - words.first[of_document], run_tasks)
-
-    sides = [(locate(d, a)[0], locate(d, b - 1)[1]) for d, a, b in ((own, begin, end), (document, begin + shift, end + shift))]
-    return Receipts(row[heads][of], *sides[0], document, *sides[1])
+    gram = heads[of]
+    return Stretches(gram, row[gram], begin, end, document[gram], word[gram] + begin - low[of])
 
 
 def _sentence_words(words: HashedWords, collection: Collection, documents: Numbers, run_tasks: RunTasks) -> Numbers:

@@ -9,13 +9,17 @@ from numpy.typing import NDArray
 from ibidem.alignment.stage import align_in_buckets, sentence_states
 from ibidem.clusters import cluster_found, expand, sentences_to_cut
 from ibidem.clusters.copies import with_copies
+from ibidem.clusters.differing_text import differing_chars
 from ibidem.clusters.document_table import documents_table
 from ibidem.clusters.exchange.clusters import cluster_documents
 from ibidem.clusters.exchange.cuts import cuts_flow
+from ibidem.clusters.exchange.differing_text import differing_flow
 from ibidem.clusters.exchange.document_table import sum_up
 from ibidem.clusters.exchange.edited_copies import with_edited_copies
 from ibidem.clusters.exchange.keep_rules import put_in_keys, rank_keys
+from ibidem.clusters.exchange.lossless import Rule, prove
 from ibidem.clusters.exchange.mirrors import find_mirrors
+from ibidem.clusters.exchange.receipts import PROVEN, proven_flow
 from ibidem.clusters.exchange.removals import removed_documents, removed_passages
 from ibidem.clusters.exchange.run_cuts import run_cuts_flow
 from ibidem.clusters.exchange.tables import name_tables
@@ -29,9 +33,7 @@ from ibidem.columns.components_exchange import number_components
 from ibidem.columns.keep_rules import check_groups, check_keeping, check_known, containers_first, is_direct, keep_order
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
-from ibidem.config.surface import given, named
-from ibidem.errors import UsageError
-from ibidem.execution.flow import AnyFlow, Flow, InMemory, Inputs, PartedTable, Parts
+from ibidem.execution.flow import AnyFlow, Flow, InMemory, Inputs, PartedTable, Parts, Source
 from ibidem.execution.progress import Progress
 from ibidem.matches.core import Classed, classify_collection
 from ibidem.passages import Repeats
@@ -136,6 +138,26 @@ def remove_documents(
     return Parts(tables={**removed_documents(flow, decisions, flow.layout, n_copies)})
 
 
+def count_differing(flow: AnyFlow, again: Source, removals: Parts[Removals], config: Config, progress: Progress) -> None:
+    """Count the characters of removed documents that the documents kept instead do not have. On Spark they are not counted: the
+    texts are not stored.
+    """
+    size, n_chars = config.cleaning.lossless_words, 0
+    if isinstance(flow, InMemory):
+        found = removals.look()
+        rows = np.flatnonzero(found.similarity != 1)
+        if len(rows):
+            texts = pa.chunked_array([batch.column("text") for batch in (*again.batches, *again.reference)], pa.large_string())
+            n_chars = differing_chars(texts, found.document[rows], found.matched[rows], size, flow.run_tasks)
+    else:
+        spans = removals.take_table("spans")
+        if not isinstance(again, PartedTable):
+            return
+        if flow.count(spans):
+            n_chars = differing_flow(flow, again, spans, size)
+    progress.count(differing_characters=n_chars)
+
+
 def _named(flow: Flow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered]) -> dict[str, PartedTable]:
     tables = {name: clustered.take_table(name) for name in list(clustered.tables)}
     return name_tables(flow, tables, shingled.take_table("named"), flow.layout)
@@ -152,7 +174,7 @@ def remove_passages(
             spans = _copies_too(flow, spans, sentences, classed, ranks, config, progress)
         else:
             del classed.tables["documents"], ranks.tables["ranks"]
-        return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
+        return _removed_spans(flow, spans, sentences, config)
     collection, (rows, cells, _), run_tasks = sentences.look(), classed.take(), flow.run_tasks
     cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
     # Under a secret seed it is enough to compare what is removed. If digests collided, they are corrected so that equal ones
@@ -174,25 +196,54 @@ def remove_runs(flow: AnyFlow, sentences: Parts[Collection], ranks: Ranks, confi
         return Parts(runs_to_remove(sentences.look(), ranks.look(), config, flow.run_tasks))
     seed = draw_in_parts(flow, "run-seed", ranks.table("ranks"))
     del sentences.tables["documents"]
-    texts = sentences.take_table("texts")
+    texts = _texts(sentences, config)
     size, ignored = config.passages.min_run_words, load_ignored(config.sentences.ignore)
     spans = run_cuts_flow(flow, texts, ranks.take_table("ranks"), size, seed, ignored)
-    return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
+    return _removed_spans(flow, spans, sentences, config)
+
+
+def _removed_spans(flow: Flow, spans: PartedTable, sentences: Parts[Collection], config: Config) -> Parts[Removals]:
+    """Return spans as what is removed; if nothing may be lost, the spans are still needed."""
+    removed = removed_passages(flow, spans, sentences.take_table("named"), flow.layout)
+    return Parts(tables={"removed": removed, **({"spans": spans} if config.cleaning.lossless else {})})
 
 
 def keep_unique(
     flow: AnyFlow, texts: Parts[Collection], removals: Parts[Removals], config: Config, progress: Progress
 ) -> Parts[Removals]:
     """Decide which of these removals lose no text, and say where it remains."""
+    level = config.cleaning.level
+    are_equal = level == "run" or (level != "document" and config.signatures.signature == "exact")
     if not isinstance(flow, InMemory):
-        step = f"Leave out {named('lossless')}, or run it on one machine."
-        raise UsageError(f"{given('lossless', True)} works in the memory of one machine only", step)
-    found, level = removals.take(), config.cleaning.level
-    equal = level == "run" or (level != "document" and config.signatures.signature == "exact")
-    is_proven = np.isnan(found.similarity) & equal
+        return _keep_unique_in_parts(flow, texts, removals, config, are_equal, progress)
+    found = removals.take()
+    is_proven = np.isnan(found.similarity) & are_equal
     remaining = without_loss(found, texts.look(), config.cleaning.lossless_words, is_proven, flow.run_tasks)
     progress.count(unique_removals=len(found) - len(remaining), unique_characters=found.n_chars - remaining.n_chars)
     return Parts(remaining)
+
+
+def _keep_unique_in_parts(
+    flow: Flow, texts: Parts[Collection], removals: Parts[Removals], config: Config, are_equal: bool, progress: Progress
+) -> Parts[Removals]:
+    documents, spans = texts.take_table("texts"), removals.take_table("spans")
+    before = {name: removals.take_table(name) for name in list(removals.tables)}
+    n_rows = n_chars = 0
+    if flow.count(spans) == 0:
+        kept = {**before, "removed": PartedTable("removed", PROVEN)}
+    else:
+        rule = Rule(config.cleaning.lossless_words, draw_in_parts(flow, "lossless-seed", spans), are_equal)
+        proofs = prove(flow, documents, spans, rule)
+        kept = proven_flow(flow, documents, spans, proofs, before, rule, config.sentences)
+        left = flow.collect(kept.pop("left"))
+        n_rows, n_chars = (int(left[name].to_numpy().sum()) for name in ("n_rows", "n_chars"))
+    progress.count(unique_removals=n_rows, unique_characters=n_chars)
+    return Parts(tables={**kept})
+
+
+def _texts(sentences: Parts[Collection], config: Config) -> PartedTable:
+    """Return the texts, for the last time unless nothing may be lost."""
+    return sentences.table("texts") if config.cleaning.lossless else sentences.take_table("texts")
 
 
 def _copies_too(
@@ -205,6 +256,6 @@ def _copies_too(
     counts = sentences.take_table("stem_counts")
     aligned = align_in_buckets(flow, stems, states, counts, found, config, progress, to_cut=True)
     passages = [aligned.pop("passages"), aligned.pop("others")]
-    texts, documents = sentences.take_table("texts"), classed.take_table("documents")
+    texts, documents = _texts(sentences, config), classed.take_table("documents")
     home: Inputs = {"documents": documents, "texts": texts, "stems": stems, "states": states}
     return with_edited_copies(flow, spans, passages, home, ranks.take_table("ranks"), config)

@@ -39,3 +39,13 @@ def find(wanted: NDArray[Any], known: NDArray[Any]) -> tuple[Numbers, NDArray[np
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
     at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
     return at, known[at] == wanted
+
+
+def firsts_of_equal(asked: tuple[NDArray[Any], ...], known: tuple[NDArray[Any], ...]) -> tuple[Numbers, NDArray[np.bool_]]:
+    """Return the first known row that equals each asked one in all columns, and whether there is one."""
+    n_asked, n_known = len(asked[0]), len(known[0])
+    number, _ = numbered(*(np.concatenate(both) for both in zip(asked, known, strict=True)))
+    first = np.full(int(number.max(initial=-1)) + 1, n_known, np.int64)
+    np.minimum.at(first, number[n_asked:], np.arange(n_known))
+    at: Numbers = first[number[:n_asked]]
+    return at, at < n_known

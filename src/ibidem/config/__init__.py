@@ -13,6 +13,7 @@ from ibidem.config.config import (
     settings_from_toml,
 )
 from ibidem.config.document_settings import DocumentsConfig
+from ibidem.config.passage_settings import AlignmentConfig, PassagesConfig
 from ibidem.config.settings import (
     EXACT_METHODS,
     FORMATS,
@@ -21,9 +22,7 @@ from ibidem.config.settings import (
     SET_SIGNATURES,
     SHINGLE_SIZES,
     SIGNATURES,
-    AlignmentConfig,
     EngineConfig,
-    PassagesConfig,
     SentencesConfig,
     SignaturesConfig,
 )

@@ -41,6 +41,8 @@ def problems_of(config: Config) -> Iterator[str]:
             yield outside(named(setting.name), value, at_least, at_most)
     yield from _share_problems("min_similarity", config.matches.min_similarity, zero=False, decimals=6)
     yield from _share_problems("min_containment", config.resemblance.min_containment, zero=True, decimals=6)
+    yield from _share_problems("min_passage_similarity", config.passages.min_passage_similarity, zero=True, decimals=6)
+    yield from _share_problems("min_coverage", config.passages.min_coverage, zero=True, decimals=6)
     yield from _share_problems("min_copy_similarity", config.cleaning.min_copy_similarity, zero=True, decimals=6)
     yield from _share_problems("whole_share", config.contamination.whole_share, zero=False, decimals=6)
     # Three factors have to fit into 64 bits.

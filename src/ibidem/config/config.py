@@ -17,17 +17,16 @@ from ibidem.config.cleaning_settings import CleaningConfig
 from ibidem.config.contamination_settings import ContaminationConfig
 from ibidem.config.document_settings import DocumentsConfig, ReferenceConfig
 from ibidem.config.papers import PRESETS
+from ibidem.config.passage_settings import AlignmentConfig, PassagesConfig
 from ibidem.config.settings import (
     AUTO,
     EXACT_METHODS,
     NO_PAPER,
-    AlignmentConfig,
     ClustersConfig,
     EngineConfig,
     IndexConfig,
     MatchesConfig,
     OutputConfig,
-    PassagesConfig,
     ResemblanceConfig,
     SentencesConfig,
     SignaturesConfig,

@@ -14,7 +14,7 @@ from typing import Any
 
 from ibidem.config.config import setting_fields, setting_type
 from ibidem.config.document_settings import DOCUMENT_FACTS
-from ibidem.config.settings import DIFFERENCE_SETTINGS
+from ibidem.config.settings import DIFFERENCE_SETTINGS, REPORTED_LIMITS
 from ibidem.config.word_source import WordSource
 
 SOURCE = Path(__file__).parent.parent
@@ -57,7 +57,7 @@ class Wanted:
 
 
 _INDEX_STAGES = ("documents", "passages", "alignment", "index")
-_NO_INDEX_SETTINGS = ("runs", "min_run_words", "families", "summaries", *DIFFERENCE_SETTINGS)
+_NO_INDEX_SETTINGS = ("runs", "min_run_words", "families", "summaries", *DIFFERENCE_SETTINGS, *REPORTED_LIMITS)
 _QUERY = Wanted(_INDEX_STAGES, (*_INDEX_LOOKUP, "same_document", *_NO_INDEX_SETTINGS), ("ignore", "as_paper", "paper", *_RUN))
 FUNCTIONS = {
     "find": Wanted(
@@ -92,6 +92,7 @@ FUNCTIONS = {
             "runs",
             "summaries",
             *DIFFERENCE_SETTINGS,
+            *REPORTED_LIMITS,
             "families",
             *_SENTENCE_TABLES,
             "keep_text",

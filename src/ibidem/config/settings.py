@@ -45,6 +45,8 @@ DIFFERENCE_KINDS = (*FACT_KINDS, "spelling", "order", "added", "removed", "rewor
 ALL, NONE = "all", "none"
 # What chooses passages by their differences, for the verbs that show them all at once.
 DIFFERENCE_SETTINGS = ("difference_kinds", "only_differences")
+# What chooses among the passages that were found, for the verb that writes them all.
+REPORTED_LIMITS = ("min_passage_similarity", "min_passage_chars", "min_coverage")
 
 
 def _setting(
@@ -188,69 +190,6 @@ class MatchesConfig:
     )
     postings: bool = _output(
         False, "Also write the inverted index of signatures. It lists the sentences that have each word, shingle, spot or key."
-    )
-
-
-@dataclass(frozen=True)
-class PassagesConfig:
-    """Which runs of matches are passages."""
-
-    min_sentences: int = _criterion(3, "Sentences a passage needs.", common=True, at_least=1, at_most=1000)
-    min_words: int = _criterion(1, "Words a passage needs on each side.", at_least=1)
-    min_quote_words: int = _criterion(
-        10,
-        "A single sentence of N words also counts. So do two short texts that are the same from end to end. Such short "
-        "passages are called quotes. 0: never.",
-        common=True,
-        at_least=0,
-    )
-    max_gap_sentences: int = _criterion(
-        4, "Differing sentences in a row that a passage may contain, on either side. 0: none.", at_least=0
-    )
-    extend_ends: bool = _criterion(
-        True,
-        "Extend passages at both ends, word by word, while both texts have the same words. Otherwise, passages are whole "
-        "sentences.",
-    )
-    max_places: int = _criterion(
-        100, "Text in more places than this becomes one repeat group instead of many pairs.", at_least=2
-    )
-    min_run_words: int = _criterion(
-        50,
-        "Fewest words in a run. A run is the same word for word, wherever sentences begin or end.",
-        at_least=2,
-        at_most=1_000_000,
-    )
-    same_document: bool = _criterion(False, "Also report passages that occur twice in one document.")
-    skip_same_group: bool = _criterion(False, "Ignore pairs of documents from the same group.", common=True)
-    runs: bool = _output(False, "Also write runs: every run of words that also occurs earlier, and where it occurs first.")
-    families: bool = _output(
-        False, "Also write families: all places of each passage, the earliest first, with its different wordings."
-    )
-
-
-@dataclass(frozen=True)
-class AlignmentConfig:
-    """How two texts are aligned word by word."""
-
-    align: bool = _criterion(
-        False, "Also find edited copies and parts of sentences. What matches is extended word by word.", common=True
-    )
-    min_evidence: float = _criterion(
-        25.0, "Evidence an aligned passage needs. It is the logarithm of how much likelier a copy is than chance.", at_least=0
-    )
-    min_aligned_words: int = _criterion(25, "Words an aligned passage, or a rare quotation, needs on each side.", at_least=1)
-    difference_kinds: bool = _output(
-        False, "Add a column with the kinds of differences between the two sides of a passage, such as number or date."
-    )
-    only_differences: str = _output(
-        ALL,
-        "Report only passages that differ, and only in these kinds, separated by commas: number, date, name, negation, "
-        "unit, spelling, order, added, removed, reworded. all: report every passage.",
-        value="KINDS",
-    )
-    summaries: bool = _criterion(
-        True, "When two texts are compared: also report a stretch that summarises the whole of the other text."
     )
 
 

@@ -58,6 +58,9 @@ class FindSettings(TypedDict, total=False):
     extend_ends: bool
     max_places: int
     min_run_words: int
+    min_passage_similarity: float | Fraction
+    min_passage_chars: int
+    min_coverage: float | Fraction
     same_document: bool
     skip_same_group: bool
     runs: bool

@@ -28,6 +28,7 @@ _MEMORY_A_BYTE = {
     "dedup": 5,
     "dedup-aligned": 11,
     "decontaminate": 0,  # texts are not kept
+    "dedup-lossless": 13,
 }
 _MEMORY_BEFORE = 300_000_000  # the program itself
 _TEXT_A_STORED_BYTE = {".gz": 5, ".zst": 5, PARQUET: 3}  # how far compressed data expands
@@ -72,8 +73,6 @@ def _why_in_memory(verb: str, config: Config) -> str:
     by_shingles = verb == "cluster" or (verb == "dedup" and config.cleaning.level == "document")
     if by_shingles and config.resemblance.method not in METHODS_IN_PARTS:
         return f"{given('method', config.resemblance.method)} keeps the collection in memory"
-    if verb == "dedup" and config.cleaning.lossless:
-        return f"{given('lossless', True)} keeps the collection in memory"
     return ""
 
 
@@ -98,6 +97,8 @@ def _holds_iterator(inputs: Any) -> bool:
 
 
 def _kind(verb: str, config: Config) -> str:
+    if verb == "dedup" and config.cleaning.lossless:
+        return "dedup-lossless"
     if verb == "dedup" and config.cleaning.level == "document":
         return "dedup-document"
     if config.alignment.align and (verb == "find" or (verb == "dedup" and config.cleaning.level == "passage")):

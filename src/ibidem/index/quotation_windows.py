@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import firsts
 from ibidem.columns.ragged import ranges
 from ibidem.index.kernels.segment import ByteLists
 from ibidem.index.segment import Segment
@@ -131,11 +132,17 @@ def _windows_of(
         sentences = segment.occurrences[ranges(segment.occurrence_first[types].astype(np.int64), counts)].astype(np.int64)
         sentences = allowed.chosen(sentences)
         first = segment.document_first[segment.documents_of(sentences)]
-        own = np.unique(np.concatenate([np.maximum(sentences - back, first) for back in range(n_more + 1)]))
+        own = _distinct(np.concatenate([np.maximum(sentences - back, first) for back in range(n_more + 1)]))
         starts.append(own)
         held.append(np.full(len(own), weight))
     distinct, which = np.unique(np.concatenate(starts), return_inverse=True)
     return distinct.astype(np.int64), np.bincount(which, np.concatenate(held), len(distinct)).astype(np.float64)
+
+
+def _distinct(numbers: Numbers) -> Numbers:
+    """Return the distinct numbers in order. For many, sorting takes a fraction of the time that `numpy.unique` does."""
+    ordered = np.sort(numbers)
+    return ordered[firsts(ordered)]
 
 
 def read_posting(postings: ByteLists, word: int) -> Numbers:
@@ -166,7 +173,7 @@ def _weigh(
     wanted, of_type = by_number[at[is_wanted]], np.repeat(np.arange(len(types)), lengths)[is_wanted]
     first = np.searchsorted(of_type, np.arange(len(types) + 1))
     counts = np.diff(first)[of_sentence]
-    pairs = np.unique(np.repeat(window, counts) * len(words) + wanted[ranges(first[of_sentence], counts)])
+    pairs = _distinct(np.repeat(window, counts) * len(words) + wanted[ranges(first[of_sentence], counts)])
     weight = np.bincount(pairs // len(words), weights[pairs % len(words)], len(starts))
     return weight.astype(np.float64), np.bincount(pairs // len(words), minlength=len(starts)).astype(np.int64)
 

@@ -10,9 +10,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
+from ibidem.columns.distinct import numbered
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, extends_ends, passage_limits
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts
+from ibidem.execution.progress import Progress
 from ibidem.matches.core import Classed
 from ibidem.passages import Meeting, PassageRows, Repeats, find_in
 from ibidem.passages.exchange import families as families_exchange
@@ -21,7 +23,9 @@ from ibidem.passages.exchange.excerpts import place_documents
 from ibidem.passages.exchange.extension import extend_in_partitions
 from ibidem.passages.exchange.grams import meet
 from ibidem.passages.exchange.pairs import find_pairs
+from ibidem.passages.exchange.reported import report_in_partitions
 from ibidem.passages.families import family_table
+from ibidem.passages.reported import Limits, Spans, are_reported
 from ibidem.passages.tables import in_reading_order, passages_table, repeats_table
 
 
@@ -97,6 +101,27 @@ def passage_table(flow: AnyFlow, sentences: Parts[Collection], found: Parts[Foun
     min_sentences, extend = passage_limits(config).min_sentences, extends_ends(config)
     table = passages_table(whole.passages, whole.rows, collection, min_sentences, flow.run_tasks, extend)
     return Parts(table if whole.aligned is None else in_reading_order([table, whole.aligned]))
+
+
+def report_passages(
+    flow: AnyFlow, sentences: Parts[Collection], passages: Parts[pa.Table], config: Config, progress: Progress
+) -> Parts[pa.Table]:
+    """Return the passages within the limits of what is reported, and count the others."""
+    limits = Limits.of(config)
+    if limits == Limits():
+        return passages
+    if isinstance(flow, InMemory):
+        table = passages.take()
+        sides = [table[f"{side}_id"].combine_chunks().indices.to_numpy().astype(np.int64) for side in "ab"]
+        pair, example = numbered(*sides)
+        n_chars = np.stack([sentences.look().n_chars[side[example]] for side in sides], axis=1)
+        chosen = are_reported(Spans.of(table, pair), n_chars, limits)
+        progress.count(passages_below_limits=int(np.count_nonzero(~chosen)))
+        return Parts(table.filter(pa.array(chosen)))
+    found = passages.take_table("passages")
+    reported = report_in_partitions(flow, found, sentences.table("texts"), limits)
+    progress.count(passages_below_limits=flow.count(found) - flow.count(reported))
+    return Parts(tables={"passages": reported})
 
 
 def repeat_table(

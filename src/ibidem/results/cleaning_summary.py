@@ -48,6 +48,9 @@ def _lines(result: CleaningResult[Any, Any], folder: Path | str | None, width: i
     yield f"{many(n_dropped, 'whole document')} {_verb(n_dropped, would)} {done}, {remain}"
     n_removed, share = found.n_removed_chars, f"{found.n_removed_chars / max(1, n_chars):.1%}"
     yield f"{many(n_removed, 'character')} {_verb(n_removed, would)} {done} ({share})"
+    if n_differing := result.counts.get("differing_characters"):
+        are = "is" if n_differing == 1 else "are"
+        yield f"{many(n_differing, 'character')} of that {are} in none of the copies kept (try {given('lossless', True)})"
     if result.counts.get("ignored_sentences"):
         yield many(result.counts["ignored_sentences"], "sentence") + " ignored"
     if stay := result.counts.get("unique_removals"):

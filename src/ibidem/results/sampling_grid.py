@@ -70,7 +70,7 @@ def write_grid(grid: pa.Table, path: Path) -> None:
         path.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
         return
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, GRID.names, lineterminator="\n")
+        writer = csv.DictWriter(file, grid.column_names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 

@@ -23,6 +23,7 @@ from ibidem.model import (
     MIRRORS,
     PASSAGES,
     POSTINGS,
+    RECEIPT,
     REMOVED,
     REPEATS,
     RUNS,
@@ -49,7 +50,7 @@ SCHEMAS = {
     "item_places": ITEM_PLACES,
 }
 # Columns that a table may have besides.
-_FURTHER = {"passages": (FAMILY, DIFFERENCES), "removed": (ITEMS,)}
+_FURTHER = {"passages": (FAMILY, DIFFERENCES), "removed": (RECEIPT, ITEMS)}
 
 
 def schema_of(name: str, stored: pa.Schema) -> pa.Schema:

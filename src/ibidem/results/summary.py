@@ -80,6 +80,8 @@ def _further_lines(result: Result[Any]) -> Iterator[str]:
     if result.backing.has("families"):
         n_families = result.run()["counts"]["families"]
         yield f"{n_families:,} {'family' if n_families == 1 else 'families'} of passages"
+    if n_left_out := result.counts.get("passages_below_limits"):
+        yield f"{many(n_left_out, 'passage')} below the limits of what is reported"
     if result.counts.get("ignored_sentences"):
         yield many(result.counts["ignored_sentences"], "sentence") + " ignored"
     if result.backing.has("runs"):

@@ -69,7 +69,7 @@ def split_documents(
     ignored = load_ignored(sentences.ignore)
     key_of_texts = text_key(config.sentences.hash_seed)
     outputs = {"documents": CHECKED if not exact else EQUAL if to_cut else SPLIT, "counts": COUNTS}
-    to_read = not to_cut or config.alignment.align or config.cleaning.level == "run"
+    to_read = not to_cut or config.alignment.align or config.cleaning.level == "run" or config.cleaning.lossless
     outputs |= {"named": NAMED} if to_cut else {"ids": IDS}
     outputs |= {"texts": TEXTS} if to_read and not is_stored else {}
     for sender in then:
@@ -91,8 +91,7 @@ def split_documents(
             else:
                 yield emit_ids(batch, documents, layout)
             if "texts" in outputs:
-                columns = [batch.column(name) for name in TEXTS.names]
-                yield Sent("texts", table_of(columns, TEXTS), home)
+                yield emit_texts(batch, home)
             for sender in then:
                 yield from sender(SplitBatch(documents, batch, collection), layout)
 
@@ -138,6 +137,11 @@ def names_of(digests: NDArray[np.uint64], checks: NDArray[np.uint64]) -> NDArray
     fold: Any = mix.py_func  # over a whole array at once
     names: NDArray[np.uint64] = np.maximum(fold(digests, checks), np.uint64(1))
     return names
+
+
+def emit_texts(batch: pa.RecordBatch, home: Numbers) -> Sent:
+    """Send the documents of a batch, with their texts, home."""
+    return Sent("texts", table_of([batch.column(name) for name in TEXTS.names], TEXTS), home)
 
 
 def emit_ids(batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Sent:

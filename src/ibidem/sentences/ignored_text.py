@@ -11,6 +11,7 @@ For other verbs: `load_ignored(config.sentences.ignore)`, then `words`, `sentenc
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -82,6 +83,16 @@ class IgnoredText:
         short = np.flatnonzero(~found & (n_words > 0) & (n_words < IGNORED_WORDS))
         found[short] = np.isin(_checks(words, first[short], n_words[short], self.seed), self.short)
         return found
+
+    def whole_texts(self, texts: Sequence[str]) -> list[bool]:
+        """Return which texts consist of sentences that are ignored, and of nothing else."""
+        column = pa.array(texts, pa.large_string())
+        sentences = split_texts(column, SentencesConfig())
+        rows, starts = sentences["document"].to_numpy(), sentences["start_char"].to_numpy()
+        counts = np.bincount(rows, minlength=len(texts))
+        n_ignored = np.bincount(rows[self.sentences(column, rows, starts)], minlength=len(texts))
+        whole: list[bool] = ((counts > 0) & (n_ignored == counts)).tolist()
+        return whole
 
     def blanked(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
         """Return texts with blanks instead of ignored words: for what counts words and does not need their places."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ibidem.columns.collection import Collection
 from ibidem.columns.hashes import is_secret
 from ibidem.config import Config
-from ibidem.execution.flow import AnyFlow, InMemory, Parts, Sender, Source
+from ibidem.execution.flow import AnyFlow, InMemory, PartedTable, Parts, Sender, Source
 from ibidem.execution.progress import Progress
 from ibidem.sentences.core import gather
 from ibidem.sentences.equal_digests import settle_sentences
@@ -38,3 +39,10 @@ def split(
     if not is_secret(config.sentences.hash_seed) or (to_cut and config.signatures.signature != "exact"):
         collection = settle_sentences(collection, flow.run_tasks)
     return Parts(collection)
+
+
+def read_texts(flow: AnyFlow, again: Source, known: Parts[Any], config: Config) -> Parts[Collection]:
+    """Return the documents of a run that has read them, with their texts, and in memory with their sentences."""
+    if isinstance(flow, InMemory):
+        return split(flow, again, config, Progress(), to_cut=True)
+    return Parts(tables={"texts": again if isinstance(again, PartedTable) else known.take_table("texts")})

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME
 from ibidem.model import DIRECTIONS, KINDS
+from ibidem.passages.reported import covered_chars
 
 Numbers = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -97,8 +98,8 @@ def pair_up(passages: PassageColumns, n_chars: Numbers, times: Numbers) -> tuple
     first = np.append(np.flatnonzero(is_first), len(passages))
     pair = np.cumsum(is_first) - 1
     a, b = passages.a[first[:-1]], passages.b[first[:-1]]
-    covered_a = _covered(pair, passages.a_start, passages.a_end, len(a))
-    covered_b = _covered(pair, passages.b_start, passages.b_end, len(a))
+    covered_a = covered_chars(pair, passages.a_start, passages.a_end, len(a))
+    covered_b = covered_chars(pair, passages.b_start, passages.b_end, len(a))
     # What two texts have in common is never more than one of them has.
     lengths = np.minimum(passages.a_end - passages.a_start, passages.b_end - passages.b_start)
     weights = np.maximum(lengths, 1)
@@ -140,7 +141,7 @@ def earliest_shares(passages: PassageColumns, n_chars: Numbers) -> Shares:
     taken = [np.concatenate([one[from_b], other[from_a]]) for one, other in zip(a, b, strict=True)]
     either = [np.concatenate(both) for both in zip(fed, taken, strict=True)]
     n_documents = len(n_chars)
-    own = _covered(either[0], either[1], either[2], n_documents) - _covered(taken[0], taken[1], taken[2], n_documents)
+    own = covered_chars(either[0], either[1], either[2], n_documents) - covered_chars(taken[0], taken[1], taken[2], n_documents)
     is_ordered = np.bincount(either[0], minlength=n_documents) > 0
     return np.where(is_ordered, _share(own, n_chars), np.nan)
 
@@ -163,20 +164,6 @@ def distributions_of(pairs: PairColumns, has_passages: bool = True) -> dict[str,
 def _counted(values: NDArray[np.float64], edges: NDArray[np.float64]) -> dict[str, Any]:
     counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
     return {"edges": [round(edge, 4) for edge in edges.tolist()], "counts": counts.tolist()}
-
-
-def _covered(pair: Numbers, start: Numbers, end: Numbers, n_pairs: int) -> Numbers:
-    """Return how many characters the spans of each pair cover; overlaps count once."""
-    if not len(pair):
-        return np.zeros(n_pairs, np.int64)
-    order = np.lexsort((end, start, pair))
-    pair, start, end = pair[order], start[order], end[order]
-    # Every pair gets its own range of positions, so that no span reaches into the next pair.
-    origin = pair * (int(end.max()) + 1)
-    reached = np.maximum.accumulate(origin + end)
-    before = np.concatenate([[0], reached[:-1]])
-    new = np.maximum(0, origin + end - np.maximum(origin + start, before))
-    return np.bincount(pair, new, n_pairs).astype(np.int64)
 
 
 def _share(covered: Numbers, n_chars: Numbers) -> Shares:

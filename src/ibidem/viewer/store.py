@@ -256,6 +256,18 @@ class ViewStore:
             "next": write_cursor(None, after + limit) if len(items) > limit else None,
         }
 
+    def judged(self) -> tuple[list[sqlite3.Row], list[sqlite3.Row], int]:
+        """Return the pairs with verdicts, the passages of these, and how many verdicts there are in all, of other runs too."""
+        judged = f"SELECT number, verdict FROM ({JUDGED_PAIRS}) WHERE verdict IS NOT NULL"
+        pairs = self._rows(
+            f"SELECT p.number, v.verdict, p.distance, a.n_chars AS a_chars, b.n_chars AS b_chars FROM ({judged}) v "
+            "JOIN pairs p ON p.number = v.number JOIN documents a ON a.number = p.a JOIN documents b ON b.number = p.b "
+            "ORDER BY p.number"
+        )
+        passages = self._rows(f"SELECT * FROM passages WHERE pair IN (SELECT number FROM ({judged})) ORDER BY pair, number")
+        (n_verdicts,) = self._rows("SELECT COUNT(*) FROM judged.verdicts WHERE verdict IS NOT NULL")[0]
+        return pairs, passages, n_verdicts
+
     def set_verdict(self, number: int, verdict: str | None, note: str) -> dict[str, Any] | None:
         """Save a verdict on a pair and return the pair; None if there is no such pair."""
         if verdict is not None and verdict not in VERDICTS:

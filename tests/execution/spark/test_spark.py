@@ -248,6 +248,8 @@ def test_dedup_with_a_plan(spark: Any, tmp_path: Path) -> None:
         {"level": "sentence", "mark_only": True, "signature": "words"},
         {"level": "run", "min_run_words": 8},
         {"level": "document", "min_similarity": 0.3, "shingle_size": 2, "keep_copies": 2},
+        {"level": "document", "min_similarity": 0.3, "shingle_size": 2, "lossless": True, "lossless_words": 2},
+        {"level": "passage", "min_sentences": 1, "signature": "words", "min_similarity": 0.5, "lossless": True},
     ],
 )
 def test_dedup_of_lines(spark: Any, tmp_path: Path, chosen: dict[str, Any]) -> None:
@@ -267,7 +269,7 @@ def test_dedup_of_lines(spark: Any, tmp_path: Path, chosen: dict[str, Any]) -> N
     parts = sorted((tmp_path / "out" / "removed.jsonl").glob("part-*"))
     assert "".join(part.read_text("utf-8") for part in parts).count("\n") == len(local)
     removed = [json.loads(line) for part in parts for line in part.read_text("utf-8").splitlines()]
-    assert removed == local.removed.to_pylist()
+    assert removed == [json.loads(line) for line in (tmp_path / "local" / "removed.jsonl").read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("mark_only", [False, True])

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.clusters.removals import GONE, READING_ORDER, Removals
+from ibidem.clusters.removals import GONE, READING_ORDER, SCORED_SPANS, Removals
 from ibidem.columns.parted_tables import NAMED, in_order, table_of
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
@@ -19,8 +19,8 @@ _KEPT = "kept_"  # prefix of the columns about the kept document
 
 
 def removed_documents(flow: Flow, decisions: PartedTable, layout: Layout, n_copies: int) -> dict[str, PartedTable]:
-    """Return whole documents that are `removed`, `GONE`, given what was decided about every member of a cluster; and the
-    `members`, of which the first `n_copies` are kept.
+    """Return whole documents that are `removed`, `GONE`, given what was decided about every member of a cluster; the same as
+    `spans`, `SCORED_SPANS`; and the `members`, of which the first `n_copies` are kept.
     """
 
     def list_gone(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -35,8 +35,10 @@ def removed_documents(flow: Flow, decisions: PartedTable, layout: Layout, n_copi
         removals = Removals.of_documents(*(table[name].to_numpy() for name in names))
         of_kept = table.select([_KEPT + name for name in NAMED.names]).rename_columns(NAMED.names)
         yield Sent("removed", removals.gone(table, of_kept), partition)
+        yield Sent("spans", removals.spans(SCORED_SPANS), partition)
 
-    return flow.reduce("removed", {"decisions": decisions}, list_gone, {"removed": GONE, "members": decisions.schema})
+    outputs = {"removed": GONE, "spans": SCORED_SPANS, "members": decisions.schema}
+    return flow.reduce("removed", {"decisions": decisions}, list_gone, outputs)
 
 
 def removed_passages(flow: Flow, spans: PartedTable, named: PartedTable, layout: Layout) -> PartedTable:

@@ -24,7 +24,7 @@ from ibidem.resemblance import occurrence_hashes
 from ibidem.resemblance.kernels.exchange import sort_keys, take_sets
 from ibidem.resemblance.samples import is_sampled, looked_at
 from ibidem.resemblance.shingled_texts import WordsKey, shingle_texts, shingle_tokens
-from ibidem.sentences.exchange import IDS, emit_ids
+from ibidem.sentences.exchange import IDS, TEXTS, emit_ids, emit_texts
 from ibidem.sentences.ignored_text import load_ignored
 from ibidem.signatures import TypeTokens, count_vocabulary
 from ibidem.signatures.exchange.vocabulary import WORDS, counts_words
@@ -71,12 +71,14 @@ def shingle_documents(
     """Return documents as `named`, `sets`, `keyed` (at home if a field decides which document is kept, otherwise where
     identical documents meet), `valued` and, if groups are compared, `grouped`; the `keys` of shingles at which documents may
     meet; the ratios of sampling, `every`; and `counts`. For spots, the words of documents are `worded`, and counted as `words`.
+    If nothing may be lost, documents also have `texts`, unless they are stored.
     """
     rule = config.clusters.keep
     outputs = {"named": NAMED, "keyed": KEYED, "sets": SETS, "keys": KEYS, "every": EVERY, "counts": COUNTS}
     outputs |= {"ids": IDS} if unique_ids else {}
     outputs |= {} if is_direct(rule) else {"valued": VALUED}
     outputs |= {"grouped": GROUPED} if config.clusters.by_group else {}
+    outputs |= {"texts": TEXTS} if config.cleaning.lossless and not isinstance(source, PartedTable) else {}
     by_spots = config.resemblance.method == "spotsigs"
     is_counted = by_spots and counts_words(config, "spotsigs")
     outputs |= ({"worded": WORDED} if by_spots else {}) | ({"words": WORDS} if is_counted else {})
@@ -95,6 +97,8 @@ def shingle_documents(
             n_known, n_reference = np.count_nonzero(times != NO_TIME), np.count_nonzero(documents >= layout.n_input)
             named = [documents, batch.column("id"), batch.column("source").cast(pa.large_string()), batch.column("position")]
             yield Sent("named", table_of([*named, texts.n_chars, *texts.of_texts.T], NAMED), home)
+            if "texts" in outputs:
+                yield emit_texts(batch, home)
             if unique_ids:
                 yield emit_ids(batch, documents, layout)
             if config.clusters.by_group:
