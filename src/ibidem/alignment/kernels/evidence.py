@@ -289,7 +289,7 @@ def _is_known(core, passages, n):
         at = PASSAGE * i
         in_a = max(in_a, min(core[1], passages[at + 1]) - max(core[0], passages[at]))
         in_b = max(in_b, min(core[3], passages[at + 3]) - max(core[2], passages[at + 2]))
-    return in_a >= _MOST_KNOWN * (core[1] - core[0]) and in_b >= _MOST_KNOWN * (core[3] - core[2])
+    return in_a >= _MOST_KNOWN * (core[1] - core[0]) or in_b >= _MOST_KNOWN * (core[3] - core[2])
 
 
 @inner_kernel
@@ -394,7 +394,7 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
                 at = PASSAGE * n
                 meets_a = firsts[a] < passages[at + 1] and firsts[a + 1] > passages[at]
                 meets_b = firsts[b + n_a] < passages[at + 3] and firsts[b + n_a + 1] > passages[at + 2]
-                if not (meets_a and meets_b):
+                if not (meets_a or meets_b):
                     room.seeds[2 * kept], room.seeds[2 * kept + 1] = a, b
                     kept += 1
             if kept < end:
