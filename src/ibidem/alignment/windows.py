@@ -1,9 +1,9 @@
 """Which words around promising places are aligned.
 
-A window is a place with a small margin. How rare a word is, is known from whole documents, so a small margin suffices. Two
-kinds of places need more. A passage that reaches the edge of its window goes on: there the window is widened, and aligned
-again. And a summary draws on the whole of the other text: where the shape of places does not rule one out, all of it is in
-the window.
+A window is a place with a small margin. How rare a word is, is known from whole documents, so a small margin suffices. A
+passage that reaches the edge of its window may go on. If sentences were found there, it goes on with these, and nothing is
+aligned a second time; otherwise the window is widened at that end and aligned again. A summary draws on the whole of the other
+text: where neither the shape of places nor a look at the words rules one out, all of it is in the window.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.alignment.aligner import Aligned, Words, align_spans
+from ibidem.alignment.aligner import Aligned, Words, align_spans, may_have_summaries
 from ibidem.alignment.found_spans import FoundSpans, documents_of, joined, pair_numbers, passages_around
 from ibidem.alignment.kernels.pairs import OUTCOME
 from ibidem.config import Config, passage_limits
@@ -36,14 +36,17 @@ def align_windows(places: Numbers, words: Words, found: FoundSpans, config: Conf
 
     Pairs of documents do not influence one another.
     """
-    margins = np.full((len(places), 4), MARGIN_WORDS)
-    if config.alignment.summaries:
-        for side, may_be in enumerate(may_sum_up(places, words)):
-            own, other = slice(2 * side, 2 * side + 2), slice(2 - 2 * side, 4 - 2 * side)
-            margins[may_be, own] = np.maximum(margins[may_be, own], SUMMARY_MARGIN_WORDS)
-            margins[may_be, other] = MOST_SUMMED_UP_WORDS
-    windows = merged(with_margins(places, margins, words), words)
     gap = passage_limits(config).max_gap_sentences
+    margins: Numbers = np.full((len(places), 4), MARGIN_WORDS)
+    if config.alignment.summaries:
+        wide = _margins_for_summaries(places, words)
+        is_wide: NDArray[np.bool_] = wide.max(axis=1) > MARGIN_WORDS
+        around = merged(with_margins(places[is_wide], wide[is_wide], words), words)
+        around = around[may_have_summaries(words, around, config.alignment, gap, run_tasks)]
+        first = words.document_first
+        is_wide &= np.isin(pair_numbers(documents_of(places, first)), pair_numbers(documents_of(around, first)))
+        margins[is_wide] = wide[is_wide]
+    windows = merged(with_margins(places, margins, words), words)
     tables, all_beside = [np.empty((0, OUTCOME), np.int64)], [np.empty((0, 2), np.int64)]
     for wider in (*WIDER_WORDS, 0):
         aligned = align_spans(words, windows, config.alignment, gap, run_tasks)
@@ -56,6 +59,16 @@ def align_windows(places: Numbers, words: Words, found: FoundSpans, config: Conf
         all_beside.append(beside[stays])
         windows = merged(with_margins(windows[is_cut], more[is_cut][:, [0, 1, 0, 1]], words), words)
     return joined(Aligned(np.concatenate(tables)), np.concatenate(all_beside), found)
+
+
+def _margins_for_summaries(places: Numbers, words: Words) -> Numbers:
+    """Return the margins of places, wide ones for those that may be in a summary, as far as their shape tells."""
+    margins: Numbers = np.full((len(places), 4), MARGIN_WORDS)
+    for side, may_be in enumerate(may_sum_up(places, words)):
+        own, other = slice(2 * side, 2 * side + 2), slice(2 - 2 * side, 4 - 2 * side)
+        margins[may_be, own] = np.maximum(margins[may_be, own], SUMMARY_MARGIN_WORDS)
+        margins[may_be, other] = MOST_SUMMED_UP_WORDS
+    return margins
 
 
 def with_margins(spans: Numbers, margins: Numbers, words: Words) -> Numbers:
