@@ -17,6 +17,7 @@ from ibidem.alignment.windows import align_windows
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
+from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.passages import PassageRows
@@ -56,12 +57,15 @@ def align_words(
     are inside a passage. Of overlapping passages the longest is kept; similar sentences give way to what they are part of.
     `types` says which rows are equal sentences; None: those of one class.
     """
-    found = _found(passages, rows, words)
     min_words = config.alignment.min_aligned_words
     is_open = _open_words(rows, types, words)
     rectangles = find_rectangles(words, is_open, pairing, min_words, run_tasks)
     quotations = find_quotations(words, is_open, pairing, min_words, run_tasks)
+    del is_open
+    release_unused()  # marks take more memory than anything else here
+    found = _found(passages, rows, words)
     outcome = align_places(words, found, rectangles, quotations, config, run_tasks)
+    release_unused()
     progress.count(aligned_places=outcome.n_places)
     return outcome, found
 

@@ -53,7 +53,7 @@ def align_windows(places: Numbers, words: Words, found: FoundSpans, config: Conf
         reaches, beside = _beside(aligned, windows, words, found)
         more = np.zeros((len(windows), 2), np.int64)
         np.maximum.at(more, aligned.table[:, 0], wider * (reaches & (beside < 0)))
-        is_cut = more.any(axis=1)
+        is_cut: NDArray[np.bool_] = more.max(axis=1, initial=0) > 0
         stays = ~is_cut[aligned.table[:, 0]]
         tables.append(aligned.table[stays])
         all_beside.append(beside[stays])
@@ -74,7 +74,7 @@ def _margins_for_summaries(places: Numbers, words: Words) -> Numbers:
 def with_margins(spans: Numbers, margins: Numbers, words: Words) -> Numbers:
     """Return spans (start and end in a, start and end in b) extended by a margin at each end within their documents."""
     documents = documents_of(spans, words.document_first)
-    wider: Numbers = spans + np.array([-1, 1] * 2) * margins
+    wider: Numbers = spans + np.array([-1, 1, -1, 1], np.int64) * margins
     for side in range(2):
         first, end = words.document_first[documents[:, side]], words.document_first[documents[:, side] + 1]
         wider[:, 2 * side] = np.maximum(wider[:, 2 * side], first)
