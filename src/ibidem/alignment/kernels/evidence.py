@@ -42,7 +42,7 @@ _ROUNDS = 2
 _LEAST_HOPE = 0.8  # of the evidence that a passage needs: with less, moved ends do not make it enough
 _SMALL_CORE_WORDS = 60  # a cluster with fewer is looked at by itself first,
 _LEAST_CORE_HOPE = 0.5  # and needs this share of the evidence that a passage needs
-_MOST_KNOWN = 0.8  # of a cluster, in passages found before it, on both sides
+_MOST_KNOWN = 0.8  # of a cluster, in a passage found before it, on one side
 _COMPETITIVE = 0.8  # a model that starts with less than this share of the best evidence does not overtake it
 _MARGIN_WORDS = 60  # considered beyond a cluster, plus half of its length
 ANCHORS, ANCHOR_REACH_WORDS = 2, 8  # words on each side that tell where a word should be, and how far away they may be
@@ -283,7 +283,7 @@ def _has_little(text, core, room, limits):
 
 @inner_kernel
 def _is_known(core, passages, n):
-    """Tell whether most of a cluster is in passages, on each side."""
+    """Tell whether most of a cluster is in a passage, on one side or the other: a copy explains it."""
     in_a = in_b = np.int64(0)
     for i in range(n):
         at = PASSAGE * i

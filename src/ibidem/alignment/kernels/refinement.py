@@ -125,7 +125,7 @@ def find_around(points, pairs, spans, span_pairs, slack, heads, following, aroun
     for j in range(len(span_pairs)):
         most_bits = max(most_bits, _put_into_cells(span_pairs[j], spans, j, 0, heads, following))
     for i in range(len(around)):
-        a, b, longest = points[2 * i], points[2 * i + 1], np.int64(-1)
+        a, b, longest, is_first = points[2 * i], points[2 * i + 1], np.int64(-1), False
         around[i] = -1
         for bits in range(most_bits + 1):
             entry = heads[_cell_slot(pairs[i], bits, a >> bits, b >> bits, len(heads))]
@@ -138,8 +138,11 @@ def find_around(points, pairs, spans, span_pairs, slack, heads, following, aroun
                 size_a, size_b = end_a - start_a, end_b - start_b
                 if abs((a - start_a) - (b - start_b)) > abs(size_a - size_b) + slack:
                     continue
-                if size_a + size_b > longest or (size_a + size_b == longest and j < around[i]):
-                    longest, around[i] = size_a + size_b, j
+                size, best = size_a + size_b, around[i]
+                if size == longest:  # the first one by its place, in whatever order they come
+                    is_first = start_a < spans[4 * best] or (start_a == spans[4 * best] and start_b < spans[4 * best + 2])
+                if size > longest or (size == longest and is_first):
+                    longest, around[i] = size, j
 
 
 @inner_kernel
