@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
 from ibidem.alignment.kernels.pairs import OUTCOME
-from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered
+from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, find_around, mark_covered
 from ibidem.alignment.places import locate, words_of
 from ibidem.alignment.windows import merged
 from ibidem.columns.collection import Collection
@@ -238,3 +238,23 @@ def test_long_words_and_long_texts_without_blanks_are_located_too() -> None:
         assert_same_words(stems, words.stem[row[1] : row[2]])
         assert passages.is_equal[n]
         assert passages.similarity[n] == pytest.approx(1.0)
+
+
+@settings(max_examples=200, deadline=None)
+@given(SPANS, st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=10), st.randoms(use_true_random=False))
+def test_the_longest_passage_around_a_point_is_found(spans, points, rng: random.Random) -> None:  # type: ignore[no-untyped-def]
+    rows: list[Span4] = [(*a, *b) for a, b in spans]
+    slack = rng.randint(0, 8)
+    pairs, span_pairs = (np.array([rng.randint(0, 1) for _ in some], np.int64) for some in (points, rows))
+    around = np.empty(len(points), np.int64)
+    given_points = np.array(points, np.int64).reshape(-1)
+    find_around(given_points, pairs, flat(rows), span_pairs, slack, *cells_for(len(rows)), around)
+    for i, (a, b) in enumerate(points):
+        sizes = {
+            j: a_end - a_start + b_end - b_start
+            for j, (a_start, a_end, b_start, b_end) in enumerate(rows)
+            if span_pairs[j] == pairs[i] and a_start <= a < a_end and b_start <= b < b_end
+            if abs((a - a_start) - (b - b_start)) <= abs((a_end - a_start) - (b_end - b_start)) + slack
+        }
+        longest = [rows[j] for j in sizes if sizes[j] == max(sizes.values())]
+        assert (rows[around[i]] if around[i] >= 0 else None) == min(longest, default=None)

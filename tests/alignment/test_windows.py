@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.alignment import Words
+from ibidem.alignment.found_spans import FoundSpans
 from ibidem.alignment.windows import (
     LEAST_OF_SUMMED_UP,
     LEAST_STRETCHED,
     MARGIN_WORDS,
     MOST_OF_OWN,
     MOST_SUMMED_UP_WORDS,
-    WIDE_MARGIN_WORDS,
+    WIDER_WORDS,
     align_windows,
     may_sum_up,
 )
@@ -84,13 +85,36 @@ def test_a_passage_that_goes_on_beyond_its_window_is_found_whole() -> None:
     texts = [[rng.randrange(1000, 50_000) for _ in range(6900)] for _ in range(2)]
     start, end = 3000, 3900
     assert end - start > 2 * MARGIN_WORDS + 100
-    assert end - start < 2 * WIDE_MARGIN_WORDS
+    assert end - start < 2 * (MARGIN_WORDS + sum(WIDER_WORDS))
     texts[1][start:end] = texts[0][start:end]
     words = words_of_documents(texts)
     shift = len(texts[0])
     place = np.array([[start + 400, start + 440, shift + start + 400, shift + start + 440]])
-    found = align_windows(place, words, Config())
+    found = align_windows(place, words, FoundSpans.none(), Config())
     assert found.spans.tolist() == [[start, end, shift + start, shift + end]]
+
+
+def test_a_passage_that_runs_into_a_found_one_is_joined_to_it() -> None:
+    """Copied words around the place, beside sentences that were found on one side or on both: one passage, wherever it ends."""
+    rng = random.Random(3)
+    texts = [[rng.randrange(1000, 50_000) for _ in range(4000)] for _ in range(2)]
+    start, end = 500, 3500
+    texts[1][start:end] = texts[0][start:end]
+    words = words_of_documents(texts)
+    shift = len(texts[0])
+    for at, places in ((2000, [(500, 1960), (2060, 3500)]), (1800, [(500, 1750)]), (2200, [(2250, 3500)])):
+        spans = np.array([[low, high, shift + low, shift + high] for low, high in places])
+        n = len(spans)
+        found = FoundSpans(
+            spans, np.zeros(n, np.int64), np.array([[0, 1]] * n), np.zeros(n, np.bool_), np.ones(n)
+        )  # fmt: skip
+        place = np.array([[at, at + 30, shift + at, shift + at + 30]])
+        aligned = align_windows(place, words, found, Config())
+        widened = MARGIN_WORDS + sum(WIDER_WORDS)
+        low = start if places[0][0] == start else at - widened
+        high = end if places[-1][1] == end else at + 30 + widened
+        assert aligned.spans.tolist() == [[low, high, shift + low, shift + high]]
+        assert aligned.n_common.tolist() == [high - low]
 
 
 def test_a_summary_of_a_text_that_is_only_partly_in_the_window_is_none() -> None:
@@ -103,5 +127,5 @@ def test_a_summary_of_a_text_that_is_only_partly_in_the_window_is_none() -> None
         other = [rng.randrange(3_000_000, 4_000_000) for _ in range(900)]
         words = words_of_documents([[*other[:450], *summary, *other[450:]], source])
         place = np.array([[450, 550, 1000, 1000 + size]])
-        found = align_windows(place, words, Config())
+        found = align_windows(place, words, FoundSpans.none(), Config())
         assert [row[2:] for row in found.spans.tolist()] == [[1000, 1000 + size]] * n_expected

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ from ibidem.alignment.kernels.evidence import (
     NOT_THERE,
     STEPS_PER_UNIT,
 )
-from ibidem.alignment.kernels.room import Limits, NumberTable, make_room
+from ibidem.alignment.kernels.room import Limits, NumberTable, Room, make_room
 from ibidem.config import AlignmentConfig
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 
@@ -119,7 +121,68 @@ def align_spans(
     is_turned = np.empty(len(spans), np.bool_)
     kernels.mark_turned(words.stem, np.ascontiguousarray(spans, np.int64).reshape(-1), is_turned)
     spans = np.where(is_turned[:, None], spans[:, [2, 3, 0, 1]], spans)
-    limits = Limits(
+    limits, columns = _limits(config, max_gap_sentences), _columns(words, spans)
+
+    def align(task: tuple[int, int]) -> NDArray[np.int64]:
+        room = _room_for(spans[slice(*task)])
+        most = 2 * (task[1] - task[0]) + FIRST_ROWS
+        tables = []
+        pair = task[0]
+        while pair < task[1]:
+            table = np.empty(kernels.OUTCOME * most, np.int64)
+            before = pair
+            pair, n = kernels.align_pairs(*columns, pair, task[1], room, limits, table)
+            tables.append(table[: kernels.OUTCOME * n].reshape(-1, kernels.OUTCOME))
+            most *= 2 if pair == before else 1
+        return np.concatenate(tables)
+
+    aligned = run_tasks(align, _tasks(spans))
+    table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *aligned])
+    rows = is_turned[table[:, 0]]
+    table[rows] = table[rows][:, [0, 3, 4, 1, 2, 5]]
+    table[:, 1:5], n_more = covering_last(table[:, 1:5], words)
+    table[:, 5] += n_more
+    order = np.lexsort((table[:, 3], table[:, 1], table[:, 0]))
+    return Aligned(table[order])
+
+
+def may_have_summaries(
+    words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int, run_tasks: RunTasks = in_turn
+) -> NDArray[np.bool_]:
+    """Return in which pairs of spans of words a part of one text may sum up the other: it has words from all over it.
+
+    This costs a small part of an alignment.
+    """
+    limits, columns = _limits(config, max_gap_sentences), _columns(words, spans)
+
+    def mark(task: tuple[int, int]) -> NDArray[np.bool_]:
+        is_marked = np.empty(task[1] - task[0], np.bool_)
+        kernels.mark_summaries(*columns, *task, _room_for(spans[slice(*task)]), limits, is_marked)
+        return is_marked
+
+    return np.concatenate([np.empty(0, np.bool_), *run_tasks(mark, _tasks(spans))])
+
+
+def _tasks(spans: NDArray[np.int64]) -> Sequence[tuple[int, int]]:
+    return split_by_cost(spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2], _N_TASKS)
+
+
+def _room_for(spans: NDArray[np.int64]) -> Room:
+    n_a, n_b = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
+    return make_room(int(n_a.max()), int((n_a + n_b).max()), N_MODELS)
+
+
+def _columns(words: Words, spans: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    """Return what the kernels read of pairs of spans: words, spans, and how many words their documents have."""
+    # Nothing is aligned with a document without words, so it does not matter which one is taken for it.
+    documents = np.searchsorted(words.document_first[1:-1], spans[:, [0, 2]], side="right")
+    n_in_documents = np.diff(words.document_first)[documents].reshape(-1)
+    flat = np.ascontiguousarray(spans, np.int64).reshape(-1)
+    return words.stem, words.bounds, words.in_document, flat, n_in_documents
+
+
+def _limits(config: AlignmentConfig, max_gap_sentences: int) -> Limits:
+    return Limits(
         min_evidence=config.min_evidence,
         min_words=config.min_aligned_words,
         least_core_words=LEAST_CORE * config.min_aligned_words,
@@ -140,37 +203,6 @@ def align_spans(
         most_falls=most_falls(),
         weights=all_weights(),
     )
-    # Nothing is aligned with a document without words, so it does not matter which one is taken for it.
-    documents = np.searchsorted(words.document_first[1:-1], spans[:, [0, 2]], side="right")
-    n_in_documents = np.diff(words.document_first)[documents].reshape(-1)
-    n_words = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
-    flat = np.ascontiguousarray(spans, np.int64).reshape(-1)
-
-    def align(task: tuple[int, int]) -> NDArray[np.int64]:
-        chosen = slice(*task)
-        n_a, n_both = int(n_words[0][chosen].max()), int((n_words[0] + n_words[1])[chosen].max())
-        room = make_room(n_a, n_both, limits.n_models)
-        most = 2 * (task[1] - task[0]) + FIRST_ROWS
-        tables = []
-        pair = task[0]
-        while pair < task[1]:
-            table = np.empty(kernels.OUTCOME * most, np.int64)
-            before = pair
-            pair, n = kernels.align_pairs(
-                words.stem, words.bounds, words.in_document, flat, n_in_documents, pair, task[1], room, limits, table
-            )
-            tables.append(table[: kernels.OUTCOME * n].reshape(-1, kernels.OUTCOME))
-            most *= 2 if pair == before else 1
-        return np.concatenate(tables)
-
-    aligned = run_tasks(align, split_by_cost(n_words[0] + n_words[1], _N_TASKS))
-    table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *aligned])
-    rows = is_turned[table[:, 0]]
-    table[rows] = table[rows][:, [0, 3, 4, 1, 2, 5]]
-    table[:, 1:5], n_more = covering_last(table[:, 1:5], words)
-    table[:, 5] += n_more
-    order = np.lexsort((table[:, 3], table[:, 1], table[:, 0]))
-    return Aligned(table[order])
 
 
 def covering_last(spans: NDArray[np.int64], words: Words) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -79,11 +79,10 @@ def find_rectangles(
         given = words.stem, is_open, words.document_first, *task, np.empty(kernels.WINDOW, np.uint64)
         return kernels.list_octets(*given, wanted, marks)  # type: ignore[no-any-return]
 
-    bonds = marks_of(list_bonds, words, run_tasks, choosing=True)
-    met = rectangles_of_bonds(meetings_of(bonds, words, pairing), run_tasks)
-    del bonds
-    octets = marks_of(list_octets, words, run_tasks, choosing=False)
-    runs = rectangles_of_runs(meetings_of(octets, words, pairing), words, min_words, run_tasks)
+    # Marks are passed on, not named, so that their keys are released when they have met.
+    met = rectangles_of_bonds(meetings_of(marks_of(list_bonds, words, run_tasks, choosing=True), words, pairing), run_tasks)
+    octets = meetings_of(marks_of(list_octets, words, run_tasks, choosing=False), words, pairing)
+    runs = rectangles_of_runs(octets, words, min_words, run_tasks)
     return by_place(met, runs)
 
 

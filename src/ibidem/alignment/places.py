@@ -15,6 +15,7 @@ from ibidem.columns.collection import NO_TIME, Collection
 from ibidem.columns.texts import text_buffers
 from ibidem.config.surface import named
 from ibidem.errors import ResourceError
+from ibidem.execution.memory import release_unused
 from ibidem.execution.tasks import RunTasks
 from ibidem.model import DIRECTIONS, KINDS
 from ibidem.passages.tables import passage_columns
@@ -99,6 +100,7 @@ def words_of(collection: Collection, run_tasks: RunTasks, hash_seed: int | None 
     for sentence in np.flatnonzero(collection.is_ignored).tolist():  # their words are unlike all others
         begin, end = int(sentence_first[sentence]), int(sentence_first[sentence + 1])
         stems[begin:end] = np.frombuffer(secrets.token_bytes(4 * (end - begin)), np.uint32) & _SPACED
+    release_unused()
     return Words(stems[:n_words], bounds[: n_words + 1], document_first, sentence_first)
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words, align_spans, find_rectangles
 from ibidem.alignment.aligner import covering_last
-from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered, word_spans
+from ibidem.alignment.found_spans import FoundSpans, cells, documents_of, pair_numbers
+from ibidem.alignment.kernels.refinement import choose_passages, extend_equal, mark_covered, word_spans
 from ibidem.alignment.places import AlignedPassages, locate, whole_documents, words_of
 from ibidem.alignment.quotations import find_quotations
-from ibidem.alignment.windows import align_windows, documents_of, pair_numbers
+from ibidem.alignment.windows import align_windows
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
+from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.passages import PassageRows
@@ -27,24 +27,6 @@ from ibidem.signatures import collapse_sentences
 LEAST_EXTENSION_WORDS = 4
 _SLACK_WORDS = 2
 Numbers = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class FoundSpans:
-    """Passages found by sentences: spans of words, how many words were added as equal, documents, whether sentences differ,
-    similarity.
-    """
-
-    spans: Numbers
-    added: Numbers
-    documents: Numbers
-    is_near: NDArray[np.bool_]
-    similarity: NDArray[np.float64]
-
-    @cached_property
-    def pairs(self) -> Numbers:
-        """A number for the pair of documents of each passage."""
-        return pair_numbers(self.documents)
 
 
 class AlignedPlaces(NamedTuple):
@@ -75,12 +57,15 @@ def align_words(
     are inside a passage. Of overlapping passages the longest is kept; similar sentences give way to what they are part of.
     `types` says which rows are equal sentences; None: those of one class.
     """
-    found = _found(passages, rows, words)
     min_words = config.alignment.min_aligned_words
     is_open = _open_words(rows, types, words)
     rectangles = find_rectangles(words, is_open, pairing, min_words, run_tasks)
     quotations = find_quotations(words, is_open, pairing, min_words, run_tasks)
+    del is_open
+    release_unused()  # marks take more memory than anything else here
+    found = _found(passages, rows, words)
     outcome = align_places(words, found, rectangles, quotations, config, run_tasks)
+    release_unused()
     progress.count(aligned_places=outcome.n_places)
     return outcome, found
 
@@ -93,7 +78,7 @@ def align_places(
     Pairs of documents do not influence one another.
     """
     rectangles, quotations = (spans[~_covered(spans, found, words)] for spans in (rectangles, quotations))
-    aligned = align_windows(rectangles, words, config, run_tasks)
+    aligned = align_windows(rectangles, words, found, config, run_tasks)
     return _chosen(aligned, quotations, len(rectangles), words, found)
 
 
@@ -178,16 +163,9 @@ def _covered(rectangles: Numbers, found: FoundSpans, words: Words) -> NDArray[np
     is_covered = np.empty(len(rectangles), np.bool_)
     mark_covered(
         rectangles.reshape(-1), pairs, found.spans[concerned].reshape(-1), found.pairs[concerned], _SLACK_WORDS,
-        *_cells(len(concerned)), is_covered,
+        *cells(len(concerned)), is_covered,
     )  # fmt: skip
     return is_covered
-
-
-def _cells(n_passages: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return an empty table of cells for `n_passages` passages, and room for their entries."""
-    n_entries = ENTRIES * n_passages
-    dtype = np.int32 if n_entries < 1 << 31 else np.int64
-    return np.full(1 << max(4, n_entries.bit_length()), -1, dtype), np.empty(n_entries, dtype)
 
 
 def _open_words(rows: Rows, types: NDArray[np.int32] | None, words: Words) -> NDArray[np.bool_]:
@@ -230,7 +208,7 @@ def _choose(aligned: Aligned, n_aligned: int, found: FoundSpans, words: Words) -
     is_kept = np.empty(len(order), np.bool_)
     is_found = order >= n_aligned
     spans = np.ascontiguousarray(spans[order])
-    choose_passages(pairs[order], spans.reshape(-1), is_found, *_cells(len(order)), is_kept)
+    choose_passages(pairs[order], spans.reshape(-1), is_found, *cells(len(order)), is_kept)
     kept = np.empty(len(order), np.bool_)
     kept[order] = is_kept
     stays[concerned[~kept[len(aligned) :]]] = False

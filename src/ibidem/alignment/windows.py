@@ -1,9 +1,9 @@
 """Which words around promising places are aligned.
 
-A window is a place with a small margin. How rare a word is, is known from whole documents, so a small margin suffices. Two
-kinds of places need more. A passage that reaches the edge of its window goes on: there the window is widened, and aligned
-again. And a summary draws on the whole of the other text: where the shape of places does not rule one out, all of it is in
-the window.
+A window is a place with a small margin. How rare a word is, is known from whole documents, so a small margin suffices. A
+passage that reaches the edge of its window may go on. If sentences were found there, it goes on with these, and nothing is
+aligned a second time; otherwise the window is widened at that end and aligned again. A summary draws on the whole of the other
+text: where neither the shape of places nor a look at the words rules one out, all of it is in the window.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.alignment.aligner import Aligned, Words, align_spans
+from ibidem.alignment.aligner import Aligned, Words, align_spans, may_have_summaries
+from ibidem.alignment.found_spans import FoundSpans, documents_of, joined, pair_numbers, passages_around
+from ibidem.alignment.kernels.pairs import OUTCOME
 from ibidem.config import Config, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
 
 MARGIN_WORDS = 60
-WIDE_MARGIN_WORDS = 640
+WIDER_WORDS = (200, 400)  # by which an end is widened that is reached, and once more if it is reached again
+SUMMARY_MARGIN_WORDS = 640
 EDGE_WORDS = 8  # a passage that comes so close to the edge of its window may go on
 # A summary draws on the whole of a text, which is in the window if it is not longer than this.
 MOST_SUMMED_UP_WORDS = 3000
@@ -28,43 +31,50 @@ _DOCUMENT_BITS = 32
 Numbers = NDArray[np.int64]
 
 
-def pair_numbers(documents: Numbers) -> Numbers:
-    """Return a number for each pair of documents."""
-    pairs: Numbers = documents[:, 0] << _DOCUMENT_BITS | documents[:, 1]
-    return pairs
-
-
-def documents_of(spans: Numbers, document_first: Numbers) -> Numbers:
-    """Return the documents of spans of words, a and b."""
-    documents: Numbers = np.searchsorted(document_first, spans[:, [0, 2]], side="right") - 1
-    return documents
-
-
-def align_windows(places: Numbers, words: Words, config: Config, run_tasks: RunTasks = in_turn) -> Aligned:
-    """Align the words around places (start and end in a, start and end in b).
+def align_windows(places: Numbers, words: Words, found: FoundSpans, config: Config, run_tasks: RunTasks = in_turn) -> Aligned:
+    """Align the words around places (start and end in a, start and end in b); what runs into a found passage includes it.
 
     Pairs of documents do not influence one another.
     """
-    margins = np.full((len(places), 2), MARGIN_WORDS)
-    if config.alignment.summaries:
-        for side, may_be in enumerate(may_sum_up(places, words)):
-            margins[may_be, side] = np.maximum(margins[may_be, side], WIDE_MARGIN_WORDS)
-            margins[may_be, 1 - side] = MOST_SUMMED_UP_WORDS
-    windows = merged(with_margins(places, margins, words), words)
     gap = passage_limits(config).max_gap_sentences
-    aligned = align_spans(words, windows, config.alignment, gap, run_tasks)
-    is_cut = np.zeros(len(windows), np.bool_)
-    is_cut[aligned.table[_reach_an_edge(aligned, windows, words), 0]] = True
-    more = np.full((int(is_cut.sum()), 2), WIDE_MARGIN_WORDS - MARGIN_WORDS)
-    wide = merged(with_margins(windows[is_cut], more, words), words)
-    again = align_spans(words, wide, config.alignment, gap, run_tasks)
-    return Aligned(np.concatenate([aligned.table[~is_cut[aligned.table[:, 0]]], again.table]))
+    margins: Numbers = np.full((len(places), 4), MARGIN_WORDS)
+    if config.alignment.summaries:
+        wide = _margins_for_summaries(places, words)
+        is_wide: NDArray[np.bool_] = wide.max(axis=1) > MARGIN_WORDS
+        around = merged(with_margins(places[is_wide], wide[is_wide], words), words)
+        around = around[may_have_summaries(words, around, config.alignment, gap, run_tasks)]
+        first = words.document_first
+        is_wide &= np.isin(pair_numbers(documents_of(places, first)), pair_numbers(documents_of(around, first)))
+        margins[is_wide] = wide[is_wide]
+    windows = merged(with_margins(places, margins, words), words)
+    tables, all_beside = [np.empty((0, OUTCOME), np.int64)], [np.empty((0, 2), np.int64)]
+    for wider in (*WIDER_WORDS, 0):
+        aligned = align_spans(words, windows, config.alignment, gap, run_tasks)
+        reaches, beside = _beside(aligned, windows, words, found)
+        more = np.zeros((len(windows), 2), np.int64)
+        np.maximum.at(more, aligned.table[:, 0], wider * (reaches & (beside < 0)))
+        is_cut: NDArray[np.bool_] = more.max(axis=1, initial=0) > 0
+        stays = ~is_cut[aligned.table[:, 0]]
+        tables.append(aligned.table[stays])
+        all_beside.append(beside[stays])
+        windows = merged(with_margins(windows[is_cut], more[is_cut][:, [0, 1, 0, 1]], words), words)
+    return joined(Aligned(np.concatenate(tables)), np.concatenate(all_beside), found)
+
+
+def _margins_for_summaries(places: Numbers, words: Words) -> Numbers:
+    """Return the margins of places, wide ones for those that may be in a summary, as far as their shape tells."""
+    margins: Numbers = np.full((len(places), 4), MARGIN_WORDS)
+    for side, may_be in enumerate(may_sum_up(places, words)):
+        own, other = slice(2 * side, 2 * side + 2), slice(2 - 2 * side, 4 - 2 * side)
+        margins[may_be, own] = np.maximum(margins[may_be, own], SUMMARY_MARGIN_WORDS)
+        margins[may_be, other] = MOST_SUMMED_UP_WORDS
+    return margins
 
 
 def with_margins(spans: Numbers, margins: Numbers, words: Words) -> Numbers:
-    """Return spans extended by a margin on each side (of a, of b) within their documents."""
+    """Return spans (start and end in a, start and end in b) extended by a margin at each end within their documents."""
     documents = documents_of(spans, words.document_first)
-    wider: Numbers = spans + np.array([-1, 1] * 2) * np.repeat(margins, 2, axis=1)
+    wider: Numbers = spans + np.array([-1, 1, -1, 1], np.int64) * margins
     for side in range(2):
         first, end = words.document_first[documents[:, side]], words.document_first[documents[:, side] + 1]
         wider[:, 2 * side] = np.maximum(wider[:, 2 * side], first)
@@ -120,15 +130,21 @@ def merged(spans: Numbers, words: Words) -> Numbers:
     return np.where(np.arange(4) % 2 == 0, low, high)
 
 
-def _reach_an_edge(aligned: Aligned, windows: Numbers, words: Words) -> NDArray[np.bool_]:
-    """Return which passages come close to an edge of their window that is not the edge of a document."""
+def _beside(aligned: Aligned, windows: Numbers, words: Words, found: FoundSpans) -> tuple[NDArray[np.bool_], Numbers]:
+    """Return whether passages come close to an edge of their window that is not the edge of a document, at their start and at
+    their end; and the found passages that they run into there, -1 if none.
+    """
     around, spans = windows[aligned.table[:, 0]], aligned.spans
     documents = documents_of(around, words.document_first)
-    reaches = np.zeros(len(spans), np.bool_)
+    reaches, beside = np.zeros((len(spans), 2), np.bool_), np.full((len(spans), 2), -1)
     for side in range(2):
         start, end = 2 * side, 2 * side + 1
         is_open = around[:, start] > words.document_first[documents[:, side]]
-        reaches |= is_open & (spans[:, start] < around[:, start] + EDGE_WORDS)
+        reaches[:, 0] |= is_open & (spans[:, start] < around[:, start] + EDGE_WORDS)
         is_open = around[:, end] < words.document_first[documents[:, side] + 1]
-        reaches |= is_open & (spans[:, end] > around[:, end] - EDGE_WORDS)
-    return reaches
+        reaches[:, 1] |= is_open & (spans[:, end] > around[:, end] - EDGE_WORDS)
+    for end in range(2):
+        concerned = np.flatnonzero(reaches[:, end])
+        points = spans[concerned][:, [end, 2 + end]] - end
+        beside[concerned, end] = passages_around(points, pair_numbers(documents[concerned]), found)
+    return reaches, beside

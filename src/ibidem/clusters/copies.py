@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
+from ibidem.alignment.found_spans import documents_of
 from ibidem.alignment.places import AlignedPassages, locate, words_of
 from ibidem.alignment.refinement import align_words
-from ibidem.alignment.windows import documents_of
 from ibidem.clusters.cuts import Cuts, decision_order
 from ibidem.clusters.kernels.copies import CUT, GIVES, PIECE, cut_copies
 from ibidem.clusters.removals import Removals

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ibidem.alignment.candidates import LEAST_BONDS, Meetings, by_place, rectangles_of_bonds, rectangles_of_runs
 from ibidem.alignment.exchange.marks import BOND, OCTET, QUOTATION
 from ibidem.alignment.exchange.words import words_in
+from ibidem.alignment.found_spans import FoundSpans, documents_of, pair_numbers
 from ibidem.alignment.quotations import quotations_around
-from ibidem.alignment.refinement import FoundSpans, align_places, extend_spans
-from ibidem.alignment.windows import documents_of, pair_numbers
+from ibidem.alignment.refinement import align_places, extend_spans
 from ibidem.columns.parted_tables import distinct_pairs, in_order, portions, table_of
 from ibidem.columns.ragged import lengths, starts_of
 from ibidem.config import Config

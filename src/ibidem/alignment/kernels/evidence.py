@@ -42,7 +42,7 @@ _ROUNDS = 2
 _LEAST_HOPE = 0.8  # of the evidence that a passage needs: with less, moved ends do not make it enough
 _SMALL_CORE_WORDS = 60  # a cluster with fewer is looked at by itself first,
 _LEAST_CORE_HOPE = 0.5  # and needs this share of the evidence that a passage needs
-_MOST_KNOWN = 0.8  # of a cluster, in passages found before it, on both sides
+_MOST_KNOWN = 0.8  # of a cluster, in a passage found before it, on one side
 _COMPETITIVE = 0.8  # a model that starts with less than this share of the best evidence does not overtake it
 _MARGIN_WORDS = 60  # considered beyond a cluster, plus half of its length
 ANCHORS, ANCHOR_REACH_WORDS = 2, 8  # words on each side that tell where a word should be, and how far away they may be
@@ -283,13 +283,13 @@ def _has_little(text, core, room, limits):
 
 @inner_kernel
 def _is_known(core, passages, n):
-    """Tell whether most of a cluster is in passages, on each side."""
+    """Tell whether most of a cluster is in a passage, on one side or the other: a copy explains it."""
     in_a = in_b = np.int64(0)
     for i in range(n):
         at = PASSAGE * i
         in_a = max(in_a, min(core[1], passages[at + 1]) - max(core[0], passages[at]))
         in_b = max(in_b, min(core[3], passages[at + 3]) - max(core[2], passages[at + 2]))
-    return in_a >= _MOST_KNOWN * (core[1] - core[0]) and in_b >= _MOST_KNOWN * (core[3] - core[2])
+    return in_a >= _MOST_KNOWN * (core[1] - core[0]) or in_b >= _MOST_KNOWN * (core[3] - core[2])
 
 
 @inner_kernel
@@ -394,7 +394,7 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
                 at = PASSAGE * n
                 meets_a = firsts[a] < passages[at + 1] and firsts[a + 1] > passages[at]
                 meets_b = firsts[b + n_a] < passages[at + 3] and firsts[b + n_a + 1] > passages[at + 2]
-                if not (meets_a and meets_b):
+                if not (meets_a or meets_b):
                     room.seeds[2 * kept], room.seeds[2 * kept + 1] = a, b
                     kept += 1
             if kept < end:

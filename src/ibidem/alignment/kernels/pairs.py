@@ -178,11 +178,11 @@ def _is_spread(text, start, end, other_start, other_end, room):
 
 
 @inner_kernel
-def _best_summary(text, side, n_in_other, room, limits, n, summary):
+def _best_summary(text, side, n_in_other, room, limits, summary):
     """Write the stretch of one text that draws most on the whole of the other to `summary`; return its evidence, 0 if none.
 
     A summary is much shorter than what it sums up, and part of a text that is otherwise about something else. If only a part of
-    the other document is here, there is none.
+    the other document is here, there is none. Whether it has been copied is not asked here.
     """
     own_start = text.n_a_words if side else np.int64(0)
     own_end = text.n_words if side else text.n_a_words
@@ -204,8 +204,6 @@ def _best_summary(text, side, n_in_other, room, limits, n, summary):
     around = _evidence_of(grades, own_start, start, weights, n_models) + _evidence_of(grades, end, own_end, weights, n_models)
     if around > _MOST_AROUND_PER_WORD * (own_end - own_start - n_words):
         return 0.0
-    if not _is_own_work(start, end, side, room, limits, n):
-        return 0.0
     if not _is_spread(text, start, end, other_start, other_end, room):
         return 0.0
     summary[2 * side], summary[2 * side + 1] = start, end
@@ -216,8 +214,12 @@ def _best_summary(text, side, n_in_other, room, limits, n, summary):
 @inner_kernel
 def _put_summary(text, n_in_a, n_in_b, room, limits, n):
     """Add a summary, if there is one, and drop the passages that lie in it. Returns how many passages there are."""
-    of_a = _best_summary(text, 0, n_in_b, room, limits, n, room.core)
-    of_b = _best_summary(text, 1, n_in_a, room, limits, n, room.place)
+    of_a = _best_summary(text, 0, n_in_b, room, limits, room.core)
+    if of_a > 0.0 and not _is_own_work(room.core[0], room.core[1], 0, room, limits, n):
+        of_a = 0.0
+    of_b = _best_summary(text, 1, n_in_a, room, limits, room.place)
+    if of_b > 0.0 and not _is_own_work(room.place[2], room.place[3], 1, room, limits, n):
+        of_b = 0.0
     side = 1 if of_b > of_a else 0
     most = max(of_a, of_b)
     if most <= 0.0:
@@ -284,12 +286,18 @@ def _words_in_common(text, a_start, a_end, b_start, b_end, room):
 
 
 @inner_kernel
-def _align(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits):
-    """Write the passages of two texts to the room; return how many. Those with evidence are kept."""
+def _begin(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits):
+    """Bring two texts into the room."""
     room.stamp[0] += 1
     for k in range(len(room.graded)):
         room.graded[k] = -1
     number_text(stems, bounds, in_document, room.starts, room.ends, n_in_a + n_in_b, text, room, room.stamp[0], limits.unseen)
+
+
+@inner_kernel
+def _align(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits):
+    """Write the passages of two texts to the room; return how many. Those with evidence are kept."""
+    _begin(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits)
     if text.n_a_words == 0 or text.n_words == text.n_a_words:
         return np.int64(0)
     n_seeds, n_a = find_seeds(text, room, limits)
@@ -299,6 +307,34 @@ def _align(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits):
         n = _put_summary(text, n_in_a, n_in_b, room, limits, n)
     extend_passages(text, room, limits, n)
     return n
+
+
+@inner_kernel
+def _text_of(pair, spans, room):
+    """Return the text of a pair of spans, whose words are not yet there."""
+    for side in range(2):
+        room.starts[side], room.ends[side] = spans[4 * pair + 2 * side], spans[4 * pair + 2 * side + 1]
+    n_a_words = room.ends[0] - room.starts[0]
+    return Text(room.words, room.pairs, room.runs, room.bounds, n_a_words, n_a_words + room.ends[1] - room.starts[1])
+
+
+@outer_kernel
+def mark_summaries(stems, bounds, in_document, spans, n_in_documents, pair, last_pair, room, limits, is_marked):
+    """Mark the pairs of spans [pair, last_pair) in which a stretch of one text sums up the other, unless it has been copied.
+
+    The arguments are those of `align_pairs`.
+    """
+    for i in range(pair, last_pair):
+        text = _text_of(i, spans, room)
+        n_in_a, n_in_b = n_in_documents[2 * i], n_in_documents[2 * i + 1]
+        is_marked[i - pair] = False
+        if text.n_words - text.n_a_words < n_in_b and text.n_a_words < n_in_a:
+            continue
+        _begin(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits)
+        is_marked[i - pair] = (
+            _best_summary(text, 0, n_in_b, room, limits, room.core) > 0.0
+            or _best_summary(text, 1, n_in_a, room, limits, room.place) > 0.0
+        )
 
 
 @outer_kernel
@@ -324,11 +360,7 @@ def align_pairs(stems, bounds, in_document, spans, n_in_documents, pair, last_pa
     """
     n_outcomes = np.int64(0)
     while pair < last_pair:
-        for side in range(2):
-            room.starts[side], room.ends[side] = spans[4 * pair + 2 * side], spans[4 * pair + 2 * side + 1]
-        n_a_words = room.ends[0] - room.starts[0]
-        n_words = n_a_words + room.ends[1] - room.starts[1]
-        text = Text(room.words, room.pairs, room.runs, room.bounds, n_a_words, n_words)
+        text = _text_of(pair, spans, room)
         n, room.waiting[0] = room.waiting[0], 0
         if n == 0:
             n_in_a, n_in_b = n_in_documents[2 * pair], n_in_documents[2 * pair + 1]
@@ -345,7 +377,7 @@ def align_pairs(stems, bounds, in_document, spans, n_in_documents, pair, last_pa
             at, out = PASSAGE * i, OUTCOME * n_outcomes
             outcomes[out] = pair
             for k in range(4):
-                shift = room.starts[0] if k < 2 else room.starts[1] - n_a_words
+                shift = room.starts[0] if k < 2 else room.starts[1] - text.n_a_words
                 outcomes[out + 1 + k] = room.passages[at + k] + shift
             outcomes[out + 5] = _words_in_common(
                 text, room.passages[at], room.passages[at + 1], room.passages[at + 2], room.passages[at + 3], room

@@ -114,6 +114,37 @@ def mark_covered(rectangles, pairs, spans, span_pairs, slack, heads, following, 
                 break
 
 
+@outer_kernel
+def find_around(points, pairs, spans, span_pairs, slack, heads, following, around):
+    """Write for each point (a word of a, one of b; flat) the longest passage of its pair that it is in, -1 if there is none.
+
+    Words are counted from the passage's start on both sides, and must be as far from it except for `slack` words and what one
+    side of the passage is longer than the other.
+    """
+    most_bits = np.int64(0)
+    for j in range(len(span_pairs)):
+        most_bits = max(most_bits, _put_into_cells(span_pairs[j], spans, j, 0, heads, following))
+    for i in range(len(around)):
+        a, b, longest, is_first = points[2 * i], points[2 * i + 1], np.int64(-1), False
+        around[i] = -1
+        for bits in range(most_bits + 1):
+            entry = heads[_cell_slot(pairs[i], bits, a >> bits, b >> bits, len(heads))]
+            while entry >= 0:
+                j = np.int64(entry // ENTRIES)
+                entry = following[entry]
+                start_a, end_a, start_b, end_b = spans[4 * j], spans[4 * j + 1], spans[4 * j + 2], spans[4 * j + 3]
+                if span_pairs[j] != pairs[i] or a < start_a or a >= end_a or b < start_b or b >= end_b:
+                    continue
+                size_a, size_b = end_a - start_a, end_b - start_b
+                if abs((a - start_a) - (b - start_b)) > abs(size_a - size_b) + slack:
+                    continue
+                size, best = size_a + size_b, around[i]
+                if size == longest:  # the first one by its place, in whatever order they come
+                    is_first = start_a < spans[4 * best] or (start_a == spans[4 * best] and start_b < spans[4 * best + 2])
+                if size > longest or (size == longest and is_first):
+                    longest, around[i] = size, j
+
+
 @inner_kernel
 def _covers(spans, i, j, share):
     """Return whether passage i covers at least a share of passage j on both sides."""
