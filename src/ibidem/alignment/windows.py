@@ -1,7 +1,7 @@
 """Which words around promising places are aligned.
 
 A window is a place with a small margin. How rare a word is, is known from whole documents, so a small margin suffices. A
-passage that reaches the edge of its window may go on. If sentences were found there, it goes on with these, and nothing is
+passage that reaches the edge of its window may go on. If sentences were found there, it is joined to them, and nothing is
 aligned a second time; otherwise the window is widened at that end and aligned again. A summary draws on the whole of the other
 text: where neither the shape of places nor a look at the words rules one out, all of it is in the window.
 """

@@ -32,23 +32,23 @@ EXCEEDED = 1
     examples=(
         "ibidem find articles.jsonl -o out --report",
         "ibidem find today.jsonl --against archive.jsonl -o out",
-        "ibidem find docs --max-reused-share 0.05 --baseline reuse.json",
     ),
 )
 @input_arguments
-@output_option("Folder for the results (required, except with --max-reused-share).", required=False)
+@output_option("Folder for the results. Required, except with --max-reused-share.", required=False)
 @option(
     "--max-reused-share", metavar="SHARE", type=NumberType(), group=CRITERIA,
-    help="Fail (exit code 1) if a document shares more than this of its text, from 0 to 1, and list where.",
+    help="Fail if a document shares more of its text. SHARE is from 0 to 1; the exit code is then 1, and the places are listed.",
 )  # fmt: skip
 @option(
-    "--baseline", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), group=CRITERIA,
+    "--baseline", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), group=CRITERIA, is_common=False,
     help="What is shared according to this file does not count for --max-reused-share.",
 )  # fmt: skip
 @option(
-    "--update-baseline", is_flag=True, group=CRITERIA, help="Write what is shared now to the file that --baseline names.",
+    "--update-baseline", is_flag=True, group=CRITERIA, is_common=False,
+    help="Write what is shared now to the file that --baseline names.",
 )  # fmt: skip
-@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page to read and share.")
+@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html, a page to share.")
 @setting_options(
     "documents", "reference", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
     without=("summaries", "contained"),

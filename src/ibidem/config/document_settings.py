@@ -37,7 +37,7 @@ class DocumentsConfig:
         value="NAME",
     )
     group_field: str = input_setting(
-        "group", "Field with the outlet, author or site. It is called the document's group.", common=True, value="NAME"
+        "group", "Field with outlet, author or site. It is called the document's group.", common=True, value="NAME"
     )
     date_format: str = input_setting(
         "auto",

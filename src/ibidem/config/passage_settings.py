@@ -18,7 +18,7 @@ class PassagesConfig:
     min_words: int = criterion(1, "Words a passage needs on each side.", at_least=1)
     min_quote_words: int = criterion(
         10,
-        "A single sentence of N words also counts. So do two short texts that are the same from end to end. Such short "
+        "One sentence of N words also counts. So do two short texts that are the same from end to end. Such short "
         "passages are called quotes. 0: never.",
         common=True,
         at_least=0,

@@ -179,7 +179,7 @@ class MatchesConfig:
 
     min_similarity: Fraction = _criterion(  # noqa: RUF009 (as all the others)
         _FOUR_FIFTHS,
-        "Similarity a match needs, from 0 to 1. Two documents are compared by their shingles, two sentences by their "
+        "Similarity a match needs (0 to 1). Two documents are compared by their shingles, two sentences by their "
         "signatures (words, shingles, spotsigs).",
         common=True,
     )
@@ -384,6 +384,6 @@ class OutputConfig:
     """What is written, and how."""
 
     format: str = _output("parquet", "Format: parquet, jsonl or csv.", common=True, value="NAME", choices=FORMATS)
-    keep_text: bool = _output(False, "Add the texts of passages: columns a_text and b_text.", common=True)
+    keep_text: bool = _output(False, "Add the texts of passages: columns a_text, b_text.", common=True)
     overwrite: bool = _output(False, "Replace the results in the output folder.", common=True)
     strict: bool = input_setting(False, "Stop with exit code 3 at the first record that would be skipped.")
