@@ -24,7 +24,6 @@ from ibidem.cli.options import (
 from ibidem.cli.spark import run_on_spark
 from ibidem.config.document_settings import DOCUMENT_FACTS
 from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
-from ibidem.execution.disk_limit import disk_budget
 
 EXCEEDED = 1
 
@@ -101,20 +100,15 @@ def decontaminate(
         run_on_spark("decontaminate", inputs, (), output, config, spark_conf, progress, quiet, benchmarks=benchmarks)
         return
     with loading_libraries():
-        from ibidem.cli.runs import folder_occupied, kernels_compiled, open_result
+        from ibidem.cli.runs import folder_occupied, kernels_compiled, open_result, stored_inputs
         from ibidem.cli.screen import say, screen_width
         from ibidem.contamination_api import decontaminate as decontaminate_in
-        from ibidem.execution.spill import temporary_folder
         from ibidem.formats import input_size
-        from ibidem.formats.copy_files import spool_stdin
         from ibidem.results.cleaned_copies import check_cleaning
         from ibidem.results.contamination_summary import limit_lines, summarise_contamination
 
     with ExitStack() as stack:
-        paths: list[Any] = list(inputs)
-        if "-" in paths:  # inputs are read twice: standard input is stored first
-            folder = stack.enter_context(temporary_folder(config.engine.tmp_folder))
-            paths[paths.index("-")] = spool_stdin(folder, disk_budget(config.engine.max_disk, folder, None))
+        paths = stack.enter_context(stored_inputs(inputs, config))
         if output is not None:
             config = stack.enter_context(folder_occupied(output, config))
             check_cleaning(paths, output, config)

@@ -24,7 +24,6 @@ from ibidem.cli.options import (
 from ibidem.cli.spark import run_on_spark
 from ibidem.config.cleaning_settings import CleaningConfig
 from ibidem.config.settings import DIFFERENCE_SETTINGS, OUTPUT, REPORTED_LIMITS
-from ibidem.execution.disk_limit import disk_budget
 
 
 @click.command(
@@ -85,21 +84,16 @@ def dedup(
     output = None if dry_run else output
     with loading_libraries():
         from ibidem.api import dedup as dedup_in
-        from ibidem.cli.runs import folder_occupied, kernels_compiled, open_result
+        from ibidem.cli.runs import folder_occupied, kernels_compiled, open_result, stored_inputs
         from ibidem.cli.screen import say, screen_width
-        from ibidem.execution.spill import temporary_folder
         from ibidem.formats import input_size
-        from ibidem.formats.copy_files import spool_stdin
         from ibidem.results.cleaned_copies import check_cleaning
         from ibidem.results.cleaning_summary import summarise_cleaning
 
     if not config.resemblance.verify and not quiet:
         say(["ibidem: pairs are not verified: documents that are not duplicates may be removed"])
     with ExitStack() as stack:
-        paths: list[Any] = list(inputs)
-        if "-" in paths:  # inputs are read twice: standard input is stored first
-            folder = stack.enter_context(temporary_folder(config.engine.tmp_folder))
-            paths[paths.index("-")] = spool_stdin(folder, disk_budget(config.engine.max_disk, folder, None))
+        paths = stack.enter_context(stored_inputs(inputs, config))
         if output is not None:
             config = stack.enter_context(folder_occupied(output, config))
         check_cleaning(paths, output, config)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,12 @@ from ibidem.cli.display import open_display
 from ibidem.cli.screen import say
 from ibidem.config import Config
 from ibidem.execution.disk.work_folder import check_leftovers, occupied
+from ibidem.execution.disk_limit import disk_budget
 from ibidem.execution.progress import Progress
+from ibidem.execution.spill import temporary_folder
 from ibidem.execution.warmup import announcement, later_stages_compiled_aside
 from ibidem.formats import resolve_inputs
+from ibidem.formats.copy_files import spool_stdin
 from ibidem.formats.inputs import check_query
 from ibidem.results.remote_folder import check_not_replaced, check_results_folder
 
@@ -40,6 +43,17 @@ def output_occupied(output: Path | str, config: Config) -> Iterator[Config]:
     with folder_occupied(output, config) as config:
         check_results_folder(output, config.output.overwrite)
         yield config
+
+
+@contextmanager
+def stored_inputs(inputs: Sequence[str], config: Config) -> Iterator[list[Any]]:
+    """Yield inputs that can be read twice: standard input is stored first, in a temporary folder."""
+    paths: list[Any] = list(inputs)
+    with ExitStack() as stack:
+        if "-" in paths:
+            folder = stack.enter_context(temporary_folder(config.engine.tmp_folder))
+            paths[paths.index("-")] = spool_stdin(folder, disk_budget(config.engine.max_disk, folder, None))
+        yield paths
 
 
 @contextmanager
