@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.alignment import Words
+from ibidem.alignment import Words, align_spans
 from ibidem.alignment.found_spans import FoundSpans
 from ibidem.alignment.windows import (
     LEAST_OF_SUMMED_UP,
@@ -77,6 +77,15 @@ def test_places_may_sum_up_a_text_by_their_shape(rng: random.Random) -> None:
             expected = n_other <= MOST_SUMMED_UP_WORDS and own <= MOST_OF_OWN * n_own
             expected &= other >= LEAST_STRETCHED * own and other >= LEAST_OF_SUMMED_UP * n_other
             assert found[side][i] == expected
+
+
+def test_a_second_copy_of_the_same_words_is_a_passage_too() -> None:
+    rng = random.Random(4)
+    copied, *own = [[rng.randrange(1000, 1_000_000) for _ in range(80)] for _ in range(5)]
+    words = words_of_documents([[*own[0], *copied], [*copied, *own[1], *own[2], *copied, *own[3]]])
+    whole = np.array([[0, 160, 160, 560]])
+    found = align_spans(words, whole, Config().alignment, 4).spans.tolist()
+    assert found == [[80, 160, 160, 240], [80, 160, 400, 480]]
 
 
 def test_a_passage_that_goes_on_beyond_its_window_is_found_whole() -> None:

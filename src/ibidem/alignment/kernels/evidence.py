@@ -42,7 +42,8 @@ _ROUNDS = 2
 _LEAST_HOPE = 0.8  # of the evidence that a passage needs: with less, moved ends do not make it enough
 _SMALL_CORE_WORDS = 60  # a cluster with fewer is looked at by itself first,
 _LEAST_CORE_HOPE = 0.5  # and needs this share of the evidence that a passage needs
-_MOST_KNOWN = 0.8  # of a cluster, in a passage found before it, on one side
+_CLOSE_MODELS = 4  # the first ones: of copies that have at least half of their words in order
+_MOST_KNOWN = 0.8  # of a cluster, in a passage found before it; of its words in order, if it is word for word
 _COMPETITIVE = 0.8  # a model that starts with less than this share of the best evidence does not overtake it
 _MARGIN_WORDS = 60  # considered beyond a cluster, plus half of its length
 ANCHORS, ANCHOR_REACH_WORDS = 2, 8  # words on each side that tell where a word should be, and how far away they may be
@@ -282,14 +283,29 @@ def _has_little(text, core, room, limits):
 
 
 @inner_kernel
-def _is_known(core, passages, n):
-    """Tell whether most of a cluster is in a passage, on one side or the other: a copy explains it."""
-    in_a = in_b = np.int64(0)
+def _is_known(text, core, passages, n, room, limits):
+    """Tell whether most of a cluster is in passages on both sides; or in a close copy on one side, if it is not itself a copy
+    word for word.
+    """
+    in_a = in_b = n_close = np.int64(0)
+    n_a, n_b = _MOST_KNOWN * (core[1] - core[0]), _MOST_KNOWN * (core[3] - core[2])
     for i in range(n):
         at = PASSAGE * i
-        in_a = max(in_a, min(core[1], passages[at + 1]) - max(core[0], passages[at]))
-        in_b = max(in_b, min(core[3], passages[at + 3]) - max(core[2], passages[at + 2]))
-    return in_a >= _MOST_KNOWN * (core[1] - core[0]) or in_b >= _MOST_KNOWN * (core[3] - core[2])
+        of_a = min(core[1], passages[at + 1]) - max(core[0], passages[at])
+        of_b = min(core[3], passages[at + 3]) - max(core[2], passages[at + 2])
+        in_a, in_b = max(in_a, of_a), max(in_b, of_b)
+        n_close += passages[at + 4] < _CLOSE_MODELS and (of_a >= n_a or of_b >= n_b)
+    if in_a >= n_a and in_b >= n_b:
+        return True
+    if n_close == 0:
+        return False
+    # A second copy of the same words is a passage too.
+    grade_against(text, core[2], core[3], core[0], core[1], room, limits)
+    n_in_order = np.int64(0)
+    for k in range(core[0], core[1]):
+        grade = room.grading.grades[k]
+        n_in_order += grade >= IN_ORDER and grade < NOT_THERE
+    return n_in_order < _MOST_KNOWN * min(core[1] - core[0], core[3] - core[2])
 
 
 @inner_kernel
@@ -385,7 +401,7 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
             core[2], core[3] = min(core[2], firsts[b]), max(core[3], firsts[b + 1])
         if min(core[1] - core[0], core[3] - core[2]) < limits.least_core_words:
             continue  # nor would a part of it become a passage
-        if _is_known(core, passages, n) or not refine(text, core, room, limits, passages, evidence, n):
+        if _is_known(text, core, passages, n, room, limits) or not refine(text, core, room, limits, passages, evidence, n):
             continue
         if min(evidence[2 * n], evidence[2 * n + 1]) >= limits.min_evidence:
             kept = start
@@ -394,7 +410,7 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
                 at = PASSAGE * n
                 meets_a = firsts[a] < passages[at + 1] and firsts[a + 1] > passages[at]
                 meets_b = firsts[b + n_a] < passages[at + 3] and firsts[b + n_a + 1] > passages[at + 2]
-                if not (meets_a or meets_b):
+                if not (meets_a and meets_b):
                     room.seeds[2 * kept], room.seeds[2 * kept + 1] = a, b
                     kept += 1
             if kept < end:
