@@ -279,6 +279,13 @@ def list_sizes(spark: Any, path: str) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
+def folder_sizes(spark: Any, path: str) -> dict[str, int]:
+    """Return the folders in a folder by name, each with the bytes of all files in it."""
+    files, place = _file_system(spark, path)
+    found = [status.getPath() for status in files.listStatus(place) if status.isDirectory()]
+    return {folder.getName(): int(files.getContentSummary(folder).getLength()) for folder in found}
+
+
 def escaped(path: str) -> str:
     """Return a path escaped for Spark, which would read some characters as patterns."""
     return "".join("\\" + c if c in "*?[]{}\\" else c for c in path)

@@ -3,11 +3,15 @@
 A row that Spark takes apart costs about a microsecond each way; a block of a thousand rows costs the same. So Arrow cuts and
 joins tables in the Python workers, and Spark only brings each block to its partition. The output of a stage is written to the
 work folder: no later stage computes it again, and a lost worker costs only its tasks.
+
+Many stages of a run have next to nothing to do, and what Spark takes to start a task is then all that they cost. So a stage
+without rows is not run, and a small one runs in as few tasks as its bytes need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce as fold
 from typing import Any
 
@@ -16,13 +20,23 @@ import pyarrow as pa
 from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, pieces
 from ibidem.execution.layout import Layout
-from ibidem.execution.spark.session import SessionSettings, escaped, list_sizes
+from ibidem.execution.spark.session import SessionSettings, escaped, folder_sizes
 
-_BLOCK_SCHEMA = "tag string, route int, n_rows long, n_before long, payload binary"
-_NUMBERS = [("route", pa.int32()), ("n_rows", pa.int64()), ("n_before", pa.int64())]
+_STORED_SCHEMA = "route int, partition int, n_rows long, n_before long, payload binary"
+_BLOCK_SCHEMA = f"tag string, {_STORED_SCHEMA}"
+_NUMBERS = [("route", pa.int32()), ("partition", pa.int32()), ("n_rows", pa.int64()), ("n_before", pa.int64())]
 _BLOCK = pa.schema([("tag", pa.string()), *_NUMBERS, ("payload", pa.binary())])
 _MOST_BATCH_BYTES = 16 << 20
 _TASK_BYTES = 128 << 20  # little compared with the memory of any worker
+_SMALL_TASK_BYTES = 2 << 20  # a task with less takes as long to start as to run
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Where a table is stored, and the bytes of its files."""
+
+    path: str
+    n_bytes: int
 
 
 class SparkFlow:
@@ -44,7 +58,12 @@ class SparkFlow:
         """Run a mapper over tables, or over the rows of data frames: `source.mapped` says how they are read."""
         routes = self._routes
         if isinstance(source, (PartedTable, list, tuple)):
-            stored = _union([self._frame(table) for table in ([source] if isinstance(source, PartedTable) else source)])
+            tables = _with_rows(_several(source))
+            if not tables:
+                return _nothing(outputs)
+            stored = _union([self._frame(table) for table in tables])
+            if _n_tasks(tables) == 1:
+                stored = stored.coalesce(1)
 
             def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 return _encoded(mapper(_decode(block) for batch in batches for block in batch.column("payload")), routes)
@@ -65,27 +84,30 @@ class SparkFlow:
         from pyspark.sql import functions
 
         routes = self._routes
-        schemas: dict[str, pa.Schema] = {}
-        frames = []
-        for name, given in inputs.items():
-            for table in [given] if isinstance(given, PartedTable) else given:
-                schemas[name] = table.schema
-                frames.append(self._frame(table).withColumn("tag", functions.lit(name)))
+        named = {name: _several(given) for name, given in inputs.items()}
+        schemas = {name: table.schema for name, tables in named.items() for table in tables}
+        stored = [(name, table) for name, tables in named.items() for table in _with_rows(tables)]
+        if not stored:
+            return _nothing(outputs)
+        n_tasks = min(self.n_partitions, _n_tasks([table for _, table in stored]))
+        together = _union([self._frame(table).withColumn("tag", functions.lit(name)) for name, table in stored])
+        together = together.coalesce(1) if n_tasks == 1 else together.repartition(n_tasks, "route")
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return _encoded(_reduced(batches, reducer, schemas, routes), routes)
+            return _encoded(_reduced(batches, reducer, schemas), routes)
 
-        together = _union(frames).repartition(self.n_partitions, "route").mapInArrow(run, _BLOCK_SCHEMA)
-        return self._store(stage, together, outputs)
+        return self._store(stage, together.mapInArrow(run, _BLOCK_SCHEMA), outputs)
 
     def collect(self, table: PartedTable) -> pa.Table:
         """Return all rows of small tables."""
+        if table.handle is None:
+            return table.schema.empty_table()
         rows = self._frame(table).select("payload").collect()
         return pa.concat_tables([table.schema.empty_table(), *(_decode_bytes(row.payload) for row in rows)])
 
     def count(self, table: PartedTable) -> int:
         """Return the number of rows, without reading them."""
-        return int(self._frame(table).groupBy().sum("n_rows").first()[0] or 0)
+        return 0 if table.handle is None else int(self._frame(table).groupBy().sum("n_rows").first()[0] or 0)
 
     def frame(self, table: PartedTable, columns: Sequence[str]) -> Any:
         """Return columns of a table as a data frame, in the order of their partitions."""
@@ -107,13 +129,15 @@ class SparkFlow:
             yield from _decode_bytes(row.payload).combine_chunks().to_batches()
 
     def _in_order(self, table: PartedTable) -> Any:
-        return self._frame(table).repartition(self.n_partitions, "route").sortWithinPartitions("n_before")
+        frame = self._frame(table)
+        if table.handle is None or _n_tasks([table]) == 1:
+            return frame.coalesce(1).sortWithinPartitions("partition", "n_before")
+        return frame.repartition(self.n_partitions, "route").sortWithinPartitions("n_before")
 
     def _frame(self, table: PartedTable) -> Any:
         if table.handle is None:
-            return self._spark.createDataFrame([], _BLOCK_SCHEMA)
-        frame = self._spark.read.schema(_BLOCK_SCHEMA).parquet(escaped(table.handle))
-        return frame.where(frame.tag == table.name)
+            return self._spark.createDataFrame([], _STORED_SCHEMA)
+        return self._spark.read.schema(_STORED_SCHEMA).parquet(escaped(table.handle.path))
 
     def _store(self, stage: str, frame: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         path = f"{self._folder}/{stage}"
@@ -125,9 +149,11 @@ class SparkFlow:
             writer.parquet(path)
         finally:
             context.setLocalProperty("spark.job.description", before)
+        stored = folder_sizes(self._spark, path)
         if self._disk is not None:
-            self._disk.take(stage, sum(list_sizes(self._spark, path).values()))
-        return {tag: PartedTable(tag, schema, path) for tag, schema in outputs.items()}
+            self._disk.take(stage, sum(stored.values()))
+        handles = {name: _Stored(f"{path}/{name}", n_bytes) for name, n_bytes in stored.items()}
+        return {tag: PartedTable(tag, schema, handles.get(f"tag={tag}")) for tag, schema in outputs.items()}
 
 
 class _BlockWriter:
@@ -136,6 +162,7 @@ class _BlockWriter:
     def __init__(self) -> None:
         self._tags: list[str] = []
         self._routes: list[int] = []
+        self._partitions: list[int] = []
         self._n_rows: list[int] = []
         self._n_before: list[int] = []
         self._ends = [0]
@@ -145,11 +172,12 @@ class _BlockWriter:
     def n_bytes(self) -> int:
         return self._ends[-1]
 
-    def add(self, tag: str, route: int, n_before: int, table: pa.Table) -> None:
+    def add(self, tag: str, route: int, partition: int, n_before: int, table: pa.Table) -> None:
         with pa.ipc.new_stream(self._sink, table.schema) as writer:
             writer.write_table(table)
         self._tags.append(tag)
         self._routes.append(route)
+        self._partitions.append(partition)
         self._n_rows.append(table.num_rows)
         self._n_before.append(n_before)
         self._ends.append(self._sink.tell())
@@ -157,9 +185,27 @@ class _BlockWriter:
     def batch(self) -> pa.RecordBatch:
         ends = pa.array(self._ends, pa.int32()).buffers()[1]
         payloads = pa.BinaryArray.from_buffers(pa.binary(), len(self._tags), [None, ends, self._sink.getvalue()])
-        columns = [self._tags, self._routes, self._n_rows, self._n_before]
+        columns = [self._tags, self._routes, self._partitions, self._n_rows, self._n_before]
         columns = [pa.array(column, kind) for column, kind in zip(columns, _BLOCK.types, strict=False)]
         return pa.RecordBatch.from_arrays([*columns, payloads], schema=_BLOCK)
+
+
+def _several(given: PartedTable | Sequence[PartedTable]) -> Sequence[PartedTable]:
+    return [given] if isinstance(given, PartedTable) else given
+
+
+def _with_rows(tables: Sequence[PartedTable]) -> list[PartedTable]:
+    return [table for table in tables if table.handle is not None]
+
+
+def _nothing(outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
+    """Return what a stage gives that has no rows to work on."""
+    return {tag: PartedTable(tag, schema) for tag, schema in outputs.items()}
+
+
+def _n_tasks(tables: Sequence[PartedTable]) -> int:
+    """Return how many tasks are worth starting for these tables."""
+    return max(1, sum(table.handle.n_bytes for table in tables) // _SMALL_TASK_BYTES)
 
 
 def _union(frames: list[Any]) -> Any:
@@ -171,7 +217,7 @@ def _encoded(emitted: Iterable[Sent], routes: list[int]) -> Iterator[pa.RecordBa
     n_before: dict[str, int] = {}  # earlier output of a task under a tag: reducers that yield rows in order keep the order
     for one in emitted:
         for partition, table in pieces(one):
-            blocks.add(one.table, routes[partition], n_before.get(one.table, 0), table)
+            blocks.add(one.table, routes[partition], partition, n_before.get(one.table, 0), table)
             n_before[one.table] = n_before.get(one.table, 0) + table.num_rows
             if blocks.n_bytes > _MOST_BATCH_BYTES:
                 yield blocks.batch()
@@ -181,18 +227,17 @@ def _encoded(emitted: Iterable[Sent], routes: list[int]) -> Iterator[pa.RecordBa
 
 
 def _reduced(
-    batches: Iterator[pa.RecordBatch], reducer: Reducer, schemas: Mapping[str, pa.Schema], routes: list[int]
+    batches: Iterator[pa.RecordBatch], reducer: Reducer, schemas: Mapping[str, pa.Schema]
 ) -> Iterator[Sent]:
     found: dict[int, dict[str, list[pa.Table]]] = {}
     for batch in batches:
-        tags, numbers, blocks = batch.column("tag"), batch.column("route"), batch.column("payload")
+        tags, numbers, blocks = batch.column("tag"), batch.column("partition"), batch.column("payload")
         for tag, number, block in zip(tags.to_pylist(), numbers.to_pylist(), blocks, strict=True):
             found.setdefault(number, {}).setdefault(tag, []).append(_decode(block))
-    places = {route: number for number, route in enumerate(routes)}
-    for number in sorted(found, key=places.__getitem__):
+    for number in sorted(found):
         tables = found.pop(number)
         whole = {name: pa.concat_tables([schema.empty_table(), *tables.pop(name, ())]) for name, schema in schemas.items()}
-        yield from reducer(places[number], whole)
+        yield from reducer(number, whole)
 
 
 def _spark_type(kind: pa.DataType) -> pa.DataType:
