@@ -426,7 +426,7 @@ COLUMNS = {
 EXIT_CODES = {
     0: "done",
     1: "`index check --exit-code` found a duplicated document, `verify` a quotation that is not verbatim, or a share exceeds "
-    "`find --max-reused-share` or `decontaminate --max-contaminated-share`; otherwise an error of no other kind",
+    "`find --max-reused-share` or `decontaminate --max-contaminated-share`; also any error that has no code below",
     2: "usage: an option or setting is invalid, or the output folder already contains results",
     3: "input: nothing readable, an id appears twice, or a record was skipped under `--strict`",
     4: "index: missing, damaged, in use by another writer, or made with other settings",

@@ -76,7 +76,7 @@ def test_prompts_and_answers_are_told_apart() -> None:
         ({"prompt_fields": "stem"}, r"no record of the benchmark quiz has text in the field 'stem' \(.*quiz.jsonl:1: ",
          'prompt_fields="quiz=FIELD". The fields are id, task'),
         ({}, "the benchmark quiz has no field that usually contains a prompt", "The fields are id, task"),
-        ({"prompt_fields": "exam=task"}, "there is no benchmark 'exam' to have fields; the benchmarks are quiz", ""),
+        ({"prompt_fields": "exam=task"}, "fields are given for 'exam', which is not a benchmark; the benchmarks are quiz", ""),
         ({"prompt_fields": "task", "answer_fields": "task"}, "the field 'task' of the benchmark quiz is named twice", ""),
         ({"prompt_fields": "none", "answer_fields": "none"}, "the benchmark quiz has no fields", ""),
         ({"level": "run"}, 'decontaminate knows level="document" or level="passage", not level="run"', ""),

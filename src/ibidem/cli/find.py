@@ -38,7 +38,8 @@ EXCEEDED = 1
 @output_option("Folder for the results. Required, except with --max-reused-share.", required=False)
 @option(
     "--max-reused-share", metavar="SHARE", type=NumberType(), group=CRITERIA,
-    help="Fail if a document shares more of its text. SHARE is from 0 to 1. The exit code is then 1, and places are listed.",
+    help="Fail if a document shares more than SHARE. That is a part of its text, from 0 to 1. The exit code is then 1, and "
+    "the places are listed.",
 )  # fmt: skip
 @option(
     "--baseline", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), group=CRITERIA, is_common=False,

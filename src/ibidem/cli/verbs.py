@@ -42,7 +42,7 @@ JOBS = {
     },
     "Measure": {
         "eval": "Evaluate results against ground truth.",
-        "tune": "Choose limits from verdicts, or how few shingles are enough.",
+        "tune": "Choose limits from verdicts, or measure how few shingles are enough.",
         "papers": "List the papers that --as runs as printed, and what it sets.",
         "words": "Count how common words are, for signatures of other runs.",
     },

@@ -19,14 +19,14 @@ class ContaminationConfig:
 
     prompt_fields: str = input_setting(
         AUTO_FIELDS,
-        "Benchmark fields with what is asked. Several are separated by commas; NAME=FIELD is for one benchmark. auto: "
+        "Benchmark fields with the prompt. Separate several with commas; NAME=FIELD applies to one benchmark. auto: "
         "question, prompt, problem, text and the like.",
         common=True,
         value="FIELDS",
     )
     answer_fields: str = input_setting(
         AUTO_FIELDS,
-        "Benchmark fields with the answer. They are named likewise. auto: answer, solution, target and the like. none: no "
+        "Benchmark fields with the answer. The syntax is the same. auto: answer, solution, target and the like. none: no "
         "field.",
         common=True,
         value="FIELDS",
@@ -40,7 +40,7 @@ class ContaminationConfig:
         at_least=LEAST_ITEM_WORDS,
     )
     whole_share: Fraction = criterion(  # noqa: RUF009 (as all the others)
-        _FOUR_FIFTHS, "Share of an item's words that makes it found whole, from 0 to 1."
+        _FOUR_FIFTHS, "Share of an item's words that must be found for it to count as whole, from 0 to 1."
     )
     min_part_words: int = criterion(
         13, "Words of an item, nearly in a row, that make it found in part. 0: parts do not count.", at_least=0

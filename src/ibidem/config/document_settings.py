@@ -16,7 +16,7 @@ DOCUMENT_FACTS = ("date_format", "metadata", "metadata_key", "time_from", "group
 
 
 def _reference_setting(what: str) -> Any:
-    return input_setting(SAME, f"Field of the reference, as --{what}-field is of INPUT. same: the same field.", value="NAME")
+    return input_setting(SAME, f"Like --{what}-field, but for the reference. same: the same field as in INPUT.", value="NAME")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class ReferenceConfig:
     contained: str = criterion(
         "input",
         "With a reference and a minimum containment: which document must be contained in the other. input: a document is a "
-        "duplicate if the reference contains it; reference: if it contains one of the reference; either.",
+        "duplicate if the reference contains it; reference: if it contains a reference document; either: in both cases.",
         value="SIDE",
         choices=("input", "reference", "either"),
     )

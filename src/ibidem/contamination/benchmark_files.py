@@ -48,7 +48,7 @@ def read_items(benchmarks: Mapping[str, Any], config: Config, train: Any = ()) -
     named_fields = settings.prompt_fields, settings.answer_fields, settings.item_id_field
     if unknown := [owner for owner in owners_of_fields(named_fields) if owner not in benchmarks]:
         known = ", ".join(benchmarks)
-        raise SettingsError([f"there is no benchmark '{unknown[0]}' to have fields; the benchmarks are {known}"])
+        raise SettingsError([f"fields are given for '{unknown[0]}', which is not a benchmark; the benchmarks are {known}"])
     rows: dict[str, list[Any]] = {name: [] for name in FIELDS.names}
     texts: list[str] = []
     skipped: list[tuple[str, Skipped]] = []

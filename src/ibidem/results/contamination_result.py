@@ -111,7 +111,7 @@ class ContaminationResult(CleaningResult[TableT_co, RemainingT_co, InputsT_co], 
         if rows:
             shown = ((*(row[name] for name in ("benchmark", "item", "field")), _found(row), row["n_documents"],
                       f"{row['id']} [{row['start']:,}:{row['end']:,}]", self._excerpt(row)) for row in rows)  # fmt: skip
-            heads = ("benchmark", "item", "field", "found", "documents", "most of it in", "item")
+            heads = ("benchmark", "item", "field", "found", "documents", "most of it in", "text")
             yield listed(heads, shown, self.found_items.num_rows - len(rows))
 
     def _excerpt(self, row: dict[str, Any]) -> str:

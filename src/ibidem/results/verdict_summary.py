@@ -40,7 +40,7 @@ def remarks(tuning: VerdictTuning) -> Iterator[str]:
     if not tuning.is_reliable:
         yield "these are few verdicts: take the limits as a first guess, and judge at least 20 pairs of each kind"
     if not tuning.limits:
-        yield "no limit separates them: rejected pairs are as similar, as long and cover as much as confirmed ones"
+        yield "no limit separates them: by every measure, rejected pairs score as high as confirmed ones"
     elif tuning.left_out is None:
         yield "too few verdicts to measure the limits on pairs that were left out"
     else:

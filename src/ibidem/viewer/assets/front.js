@@ -57,7 +57,7 @@
     // If the headline names the leader, the others follow here; otherwise, this is where they are named.
     const isLed = front.headline.some((piece) => !isMissing(piece.name));
     const listed = leaders.slice(isLed ? 1 : 0, 3).map((each, at) => [at ? ", " : "", h("strong", null, h("bdi", null, each.outlet)), ` with ${number(each.n_stories)}`]);
-    if (listed.length && !(isLed && widestBand)) found.push([isLed ? "Then come " : "First most often: ", listed, "."]);
+    if (listed.length && !(isLed && widestBand)) found.push([isLed ? "Then come " : "Most often first: ", listed, "."]);
     // Between two snapshots, everything takes equally long.
     const isTold = fastest && front.period && fastest.seconds < (new Date(front.period[1]) - new Date(front.period[0])) / 1000;
     if (isTold && (front.has_groups || !isCluster)) {
