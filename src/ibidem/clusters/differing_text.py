@@ -30,17 +30,29 @@ def differing_chars(texts: pa.ChunkedArray, removed: Numbers, kept: Numbers, siz
     n_bytes = pc.binary_length(texts).to_numpy().astype(np.int64)
     costs = n_bytes[removed] + np.where(np.diff(kept, prepend=-1) != 0, n_bytes[kept], 0)
     parts = list(portions(costs, _MOST_BYTES))
+    ends = np.cumsum([len(chunk) for chunk in texts.chunks])
 
     def count(number: int) -> int:
         begin, end = parts[number]
         others, which = np.unique(kept[begin:end], return_inverse=True)
-        return _count(_taken(texts, removed[begin:end]), _taken(texts, others), which, size)
+        return _count(_taken(texts, ends, removed[begin:end]), _taken(texts, ends, others), which, size)
 
     return sum(run_tasks(count, range(len(parts))))
 
 
-def _taken(texts: pa.ChunkedArray, rows: Numbers) -> pa.LargeStringArray:
-    return pa.concat_arrays(texts.take(pa.array(rows)).cast(pa.large_string()).chunks)
+def _taken(texts: pa.ChunkedArray, ends: Numbers, rows: Numbers) -> pa.LargeStringArray:
+    """Return some rows, given where chunks end. Arrow's `take` of a chunked column copies all of it first."""
+    chunk = np.searchsorted(ends, rows, side="right")
+    order = np.argsort(chunk, kind="stable")
+    numbers, first = np.unique(chunk[order], return_index=True)
+    starts = ends - np.diff(ends, prepend=0)
+    taken = [
+        texts.chunk(number).take(pa.array(rows[places] - starts[number])).cast(pa.large_string())
+        for number, places in zip(numbers.tolist(), np.split(order, first[1:]), strict=True)
+    ]
+    back = np.empty(len(rows), np.int64)
+    back[order] = np.arange(len(rows))
+    return pa.concat_arrays(taken).take(pa.array(back))
 
 
 def _count(removed: pa.LargeStringArray, kept: pa.LargeStringArray, which: Numbers, size: int) -> int:
