@@ -37,6 +37,7 @@ STAGES = {
     "shingles": ("reading shingles", "documents"),
     "pairs": ("comparing documents", "documents"),
     "clusters": ("forming clusters", "documents"),
+    "items": ("looking for benchmark items", "documents"),
     "cuts": ("choosing cuts", "sentences"),
     "trials": ("trying samples", "documents"),
     "words": ("counting words", "documents"),
