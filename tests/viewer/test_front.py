@@ -221,7 +221,8 @@ def test_a_footer_does_not_win() -> None:
         pairs = store.pairs(PairQuery())["items"]
         assert (pairs[0]["a"]["id"], pairs[0]["b"]["id"]) == ("r0", "r1")
         assert pairs[0]["coverage_a"] < pairs[1]["coverage_a"]
-        assert pairs[0]["snippet"] == " ".join(text(*range(1, 6)).split())[:SNIPPET_CHARS] + "…"
+        words = " ".join(text(*range(1, 6)).split())
+        assert pairs[0]["snippet"] == words[: words.rfind(" ", 0, SNIPPET_CHARS)].rstrip(".") + "…"
         assert store.pair(pairs[0]["pair"])["pair"] == pairs[0]  # type: ignore[index]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ibidem.columns.collection import NO_TIME
+from ibidem.viewer.excerpts import excerpt
 from ibidem.viewer.headline import headline_of
 from ibidem.viewer.rows import time_of
 from ibidem.viewer.stories import STORY, Flows, Numbers, Placed, described, folders_of, outlets_of, stories_of, tell
@@ -20,7 +21,6 @@ _MOST_SOURCES, _MOST_TARGETS = 9, 11  # of a picture; the others are added up
 _MOST_TEXTS, _MOST_PLACES = 7, 16  # of a picture of texts and where they are
 _MOST_CONSIDERED = 2_000
 _LEAST_WIDEST_CHARS = 120
-_RULES = "*-=_~#|>. "  # rules and borders in plain text, at the beginning of an excerpt
 _TITLE_CHARS = 60
 _ROWS_AT_ONCE = 50_000
 _COUNTED = ("stories", "inside", "boilerplate", "ordered", "crossing", "edited", "unchanged")
@@ -201,7 +201,7 @@ class FrontPage:
         return _drawn(kind, flows, name, [(number, self._excerpt(number)) for number in chosen])
 
     def _excerpt(self, family: int) -> str:
-        return shortened(self._text_of_family(family), _TITLE_CHARS)
+        return excerpt(self._text_of_family(family), _TITLE_CHARS)
 
     def _group_name(self, group: int) -> str:
         return str(self.groups[group]) if group < self.n_groups else NO_GROUP
@@ -212,17 +212,6 @@ class FrontPage:
         number = outlet - self.n_groups
         row = self.connection.execute("SELECT title, id FROM documents WHERE number = ?", (number,)).fetchone()
         return str(row[0] or row[1].removeprefix(self._folder))
-
-
-def shortened(text: str, most: int) -> str:
-    """Return the beginning of a text on one line, cut between words if it has spaces."""
-    words = " ".join(text.split())
-    words = words.lstrip(_RULES) or words
-    if len(words) <= most:
-        return words
-    cut = words[:most]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > most // 2 else cut).rstrip(" ,.;:–—-") + "…"
 
 
 def _drawn(

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ibidem.viewer.excerpts import excerpt
 from ibidem.viewer.queries import PairQuery, where_of
 from ibidem.viewer.rows import COVERAGE, UNIT
 from ibidem.viewer.stored_texts import StoredTexts
 
 SNIPPET_CHARS = 140
+_MOST_READ_CHARS = 2_000  # of a passage, which may begin with markup
 _MEASURES = ("similarity", "coverage", "longest")
 _LARGEST = """
   SELECT q.pair, p.a, q.a_start, q.a_start + q.a_length AS a_end, MAX(q.a_length) FROM passages q
@@ -23,20 +25,14 @@ Rows = Callable[[str, list[Any]], list[Any]]
 
 
 def add_snippets(pairs: Sequence[dict[str, Any]], rows: Rows, texts: StoredTexts) -> None:
-    """Add the first words of its largest passage to each pair; None if they are not known."""
+    """Add the first readable words of its largest passage to each pair; None if they are not known."""
     if not pairs:
         return
     by_number = {pair["pair"]: pair for pair in pairs}
     found = rows(_LARGEST.format(", ".join("?" * len(by_number))), list(by_number))
     for row in sorted(found, key=lambda row: row["a"]):  # a text is unpacked once for all its pairs
-        words = texts.excerpt(row["a"], row["a_start"], min(row["a_end"], row["a_start"] + 2 * SNIPPET_CHARS))
-        by_number[row["pair"]]["snippet"] = snippet_of(words) or None
-
-
-def snippet_of(words: str) -> str:
-    """Return the beginning of a passage on one line."""
-    line = " ".join(words.split())
-    return line if len(line) <= SNIPPET_CHARS else f"{line[:SNIPPET_CHARS].rstrip()}…"
+        words = texts.excerpt(row["a"], row["a_start"], min(row["a_end"], row["a_start"] + _MOST_READ_CHARS))
+        by_number[row["pair"]]["snippet"] = excerpt(words, SNIPPET_CHARS) or None
 
 
 def counted_again(distributions: dict[str, Any], query: PairQuery, rows: Rows) -> dict[str, Any]:

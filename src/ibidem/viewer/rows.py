@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from ibidem.model import DIRECTIONS, KINDS
+from ibidem.viewer.excerpts import excerpt
 
 _EXCERPT_CHARS = 240
 # Shares as they are stored: whole numbers take half the room of fractions. A distance is 1 minus a similarity, mostly 0.
@@ -101,14 +102,13 @@ def passage_of(row: sqlite3.Row) -> dict[str, Any]:
 def family_of(row: sqlite3.Row, text: str) -> dict[str, Any]:
     """Return a row of the table of families as a record; `text` is its text, or the beginning of it."""
     names = ("n_documents", "n_places", "n_chars", "n_groups")
-    text = " ".join(text[: 4 * _EXCERPT_CHARS].split())
     return {
         "family": row["number"],
         **{name: row[name] for name in names},
         "first_time": time_of(row["first_time"]),
         "last_time": time_of(row["last_time"]),
         "is_repeat": bool(row["is_repeat"]),
-        "excerpt": text[:_EXCERPT_CHARS] + ("…" if len(text) > _EXCERPT_CHARS else ""),
+        "excerpt": excerpt(text, _EXCERPT_CHARS),
     }
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from ibidem.alignment.differences import word_differences, word_places
 from ibidem.alignment.moves import moved_words
 from ibidem.viewer.database import Connections
+from ibidem.viewer.excerpts import excerpt, prose_start
 from ibidem.viewer.family_texts import FamilyTexts
-from ibidem.viewer.front import shortened
 from ibidem.viewer.queries import check_limit, read_cursor, write_cursor
 from ibidem.viewer.rows import family_of, time_of
 from ibidem.viewer.stored_texts import MOST_EXCERPT_CHARS, StoredTexts
@@ -90,7 +90,7 @@ class StoryCards:
             "story": family_of(family, self._family_texts.text(family, MOST_EXCERPT_CHARS)),
             "n_families": story["n_families"],
             "is_edited": bool(story["is_edited"]) or n_changed + n_moved > 0,
-            "title": places[0]["title"] or shortened(base, _TITLE_CHARS) or places[0]["id"],
+            "title": places[0]["title"] or excerpt(base, _TITLE_CHARS) or places[0]["id"],
             "steps": steps[:_MOST_STEPS],
             "n_steps": len(steps),
             "n_outlets": sum(step["group"] is not None for step in steps) if self._has_groups else len(steps),
@@ -222,14 +222,15 @@ def count_changed(words: Words) -> int:
 
 
 def _cut(words: Words) -> Words:
-    """Return the part of a text that a card shows: from shortly before the first change on."""
+    """Return the part of a text that a card shows: from its first prose on, or from shortly before the first change."""
     first = next((n for n, (kind, _) in enumerate(words) if kind != "same"), None)
     shown: Words = []
     room = _SHOWN_CHARS
     for n, (kind, text) in enumerate(words):
-        text = _on_one_line(text)
+        text = _on_one_line(text[prose_start(text) :] if n == 0 and kind == "same" else text)
         if n == 0 and first is not None and len(text) > _BEFORE_CHARS + _SHOWN_CHARS // 2:
-            text = "…" + text[-_BEFORE_CHARS:]
+            last = text[-_BEFORE_CHARS:]
+            text = "…" + last[last.find(" ", 0, _BEFORE_CHARS // 2) + 1 :]
         if len(text) > room:
             cut = text[:room]
             space = cut.rfind(" ")

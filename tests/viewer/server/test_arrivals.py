@@ -41,7 +41,7 @@ def test_a_document_is_checked_then_added_then_found(client: httpx.Client) -> No
     assert [source["id"] for source in came["sources"]] == ["a", "b", "f"]
     assert came["n_passages"] == 3
     assert came["covered_share"] == pytest.approx(len(text(1, 2, 3, 4)) / len(new["text"]))
-    assert came["excerpt"] == new["text"][:199] + "…"
+    assert came["excerpt"] == new["text"][: new["text"].rfind(" ", 0, 200)].rstrip(".") + "…"
     assert client.get("/api/v1/index").json()["n_documents"] == len(RECORDS) + 1
     found = expect(index_shapes.Check, client.post("/api/v1/check", json={"text": new["text"]}))
     assert found["sources"][0]["id"] == "new"

@@ -124,16 +124,6 @@
       return counted;
     }
 
-    // The first words of the largest passage of a pair.
-    snippet(pair) {
-      const { passages } = this.data.passages[pair.pair] || { passages: [] };
-      const body = this.data.texts[pair.a.document];
-      if (!body || !passages.length || !pair.n_passages) return null;
-      const largest = passages.reduce((best, each) => (each.a_end - each.a_start > best.a_end - best.a_start ? each : best));
-      const words = ibidem.slice(body, largest.a_start, Math.min(largest.a_end, largest.a_start + 280));
-      return ibidem.shortened(words.replace(/\s+/g, " ").trim(), 141) || null;
-    }
-
     // The names of both sides and the text of the passages, made at the first search.
     haystack(pair) {
       let found = this.haystacks.get(pair.pair);
@@ -177,8 +167,7 @@
       } else if (filters.order === "asc") {
         items = [...items].reverse();
       }
-      const listed = page(items, filters);
-      return { ...listed, items: listed.items.map((pair) => ({ ...pair, snippet: this.snippet(pair) })) };
+      return page(items, filters);
     }
 
     async flow(filters, limit) {

@@ -17,13 +17,15 @@ from starlette.concurrency import run_in_threadpool
 from ibidem.errors import InputError, KnownIdError
 from ibidem.index.index import Index
 from ibidem.model import Document
+from ibidem.viewer.excerpts import excerpt
 from ibidem.viewer.server.answers import to_json
 from ibidem.viewer.server.api_errors import ApiError, invalid
-from ibidem.viewer.server.text_check import covered_share, excerpt_of
+from ibidem.viewer.server.text_check import covered_share
 
 MOST_KEPT = 100_000
 _TRIM_AT = MOST_KEPT // 100  # rows above the limit before trimming, so that it is rare
 _ROWS_AT_ONCE = 500
+_EXCERPT_CHARS = 200
 _BUSY_SECONDS = 10.0
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS arrivals (arrival INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL);
@@ -192,7 +194,7 @@ class Adder:
                     "n_passages": arrival.n_passages,
                     "covered_share": covered_share(passages, len(document.text)),
                     "sources": [source._asdict() for source in verdict.sources],
-                    "excerpt": excerpt_of(document.text),
+                    "excerpt": excerpt(document.text, _EXCERPT_CHARS),
                 }
             ]
         )

@@ -21,7 +21,6 @@ from ibidem.viewer.stretches import compared_words
 
 MOST_SOURCES = 200
 NO_NAME = "checked text"
-_EXCERPT_CHARS = 200
 _MOST_PASSAGES = 20_000
 _MOST_SHOWN_CHARS, _MOST_COMPARED_CHARS = 1_000_000, 150_000
 
@@ -92,12 +91,6 @@ def check_text(
 def covered_share(passages: Iterable[dict[str, Any]], n_chars: int) -> float:
     """Return the share of a text (a) that is in passages."""
     return _covered(passages) / n_chars if n_chars else 0.0
-
-
-def excerpt_of(text: str) -> str:
-    """Return the beginning of a text as one line."""
-    line = " ".join(text[: 4 * _EXCERPT_CHARS].split())
-    return line if len(line) <= _EXCERPT_CHARS else line[: _EXCERPT_CHARS - 1] + "…"
 
 
 def _covered(passages: Iterable[dict[str, Any]]) -> int:
