@@ -643,3 +643,18 @@ def test_the_reference_is_on_the_left_and_kinds_of_changes_are_named(open_page: 
         assert page.inner_text(f"{RIGHT} .added").strip() == "4500"
         assert "number changed" in page.get_attribute(f"{RIGHT} .added", "title")
         assert "1 number" in page.inner_text(".below .lead")
+
+
+def test_without_times_a_document_shares_text_with_its_reference(open_page: Open, tmp_path: Path) -> None:
+    essay = {"id": "essay", "text": f"{text(*range(20, 40))} {text(1, 2, 3)}"}
+    source = {"id": "source", "text": text(*range(1, 8))}
+    report = tmp_path / "report.html"
+    ibidem.find([essay], against=[source]).to_html(report)
+    with open_page(f"{report.as_uri()}#pair=0", viewport={"width": 1440, "height": 900}) as page:
+        page.wait_for_selector(".reading .ribbon")
+        assert page.inner_text("h1") == "“essay” shares one passage with “source”, word for word"
+    with open_page(f"{report.as_uri()}#flow", viewport={"width": 1440, "height": 900}) as page:
+        page.wait_for_selector(".network canvas")
+        assert "Arrows lead from the reference to what was compared with it." in page.inner_text(".lead")
+        row = page.eval_on_selector_all("table tbody tr td", "cells => cells.map((cell) => cell.textContent)")
+        assert (row[0], row[1], row[4]) == ("source", "essay", "left is the reference")

@@ -143,3 +143,23 @@ def test_without_times_nothing_has_a_direction(tmp_path: Path) -> None:
             network_of(FlatTables(store), "groups")
         with pytest.raises(UsageError, match="network must be one of documents, groups, passages"):
             network_of(FlatTables(store), "people")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("network", ["documents", "groups"])
+def test_text_leads_from_the_reference_unless_times_say_otherwise(form: str, network: str, tmp_path: Path) -> None:
+    files = {
+        "new": {"essay": (None, "x"), "early": ("2031-05-01", "y")},
+        "old": {"source": ("2031-05-02", "z")},
+    }
+    for name, known in files.items():
+        records = documents(**{key: text(1, 2, 3, 4 + number) for number, key in enumerate(known)})
+        records = [{**record, "time": known[record["id"]][0], "group": known[record["id"]][1]} for record in records]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    ibidem.find(tmp_path / "new.jsonl", against=tmp_path / "old.jsonl").write(tmp_path / "out")
+    with views_at_hand(tmp_path / "out") as store:
+        graph = written(store, form, network, tmp_path / "n.xml")
+    names = {node: data["label"] for node, data in graph.nodes(data=True)}
+    assert graph.is_directed()
+    essay, early, source = ("essay", "early", "source") if network == "documents" else "xyz"
+    assert {(names[u], names[v]) for u, v in graph.edges()} == {(source, essay), (early, source)}

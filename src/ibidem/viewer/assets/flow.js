@@ -80,7 +80,7 @@
         ends.map((node) => h("td", null, h("bdi", null, node.name))),
         h("td", { class: "figure" }, number(edge.shared)),
         h("td", { class: "figure" }, number(edge.n_pairs)),
-        h("td", null, edge.back === edge.ahead ? "not known" : "mostly left to right"),
+        h("td", null, edge.back === edge.ahead ? "not known" : edge.isOrdered ? "mostly left to right" : "left is the reference"),
         h("td", null, link(edgeAddress(edge, by), edge.n_pairs === 1 ? "compare" : edgeAddress(edge, by).startsWith("#pair=") ? "compare one" : "see the pairs")),
       );
     });
@@ -169,7 +169,7 @@
   };
 
   function asNetwork(items, summary, { by, width, colour }) {
-    const made = ibidem.network(items, by, { aspect: Math.max(0.8, width / 560), hasGroups: summary.has_groups });
+    const made = ibidem.network(items, by, { aspect: Math.max(0.8, width / 560), hasGroups: summary.has_groups, isAgainst: summary.is_against });
     const { within } = made;
     const nNone = made.nodes.filter(ibidem.isWithoutGroup).length;
     const nAlone = made.nNodes - made.nJoined;
@@ -181,13 +181,16 @@
       nMore > 0 && `${many(nMore, by.noun, by.nouns)}, ${nMore === 1 ? "the one that shares" : "those that share"} least, ${are(nMore)} only in the table.`,
       within.n_pairs > 0 && `${many(within.n_pairs, "pair")} within one ${by.noun}${nNone ? " or among documents without a group" : ""} (${number(within.shared)} characters) ${are(within.n_pairs)} not drawn.`,
     ];
-    const isDirected = made.drawn.some((edge) => edge.isDirected);
+    const directed = made.drawn.filter((edge) => edge.isDirected);
+    const isOrdered = directed.some((edge) => edge.isOrdered);
+    const earlier = "Arrows lead from the earlier to the later. ";
+    const reference = `Arrows lead from the reference to what was compared with it${isOrdered ? ", or from the earlier to the later where times are known" : ""}. `;
     return {
       limits,
       isEmpty: !made.drawn.length,
       said: [
         `Each point is ${/^[aeiou]/.test(by.noun) ? "an" : "a"} ${by.noun}, larger if it shares more; a line joins two that share text, and its width shows how much. `,
-        isDirected ? "Arrows lead from the earlier to the later. " : "Which came first is not known. ",
+        !directed.length ? "Which came first is not known. " : summary.is_against ? reference : earlier,
         `${COLOURS[made.colouring]} Drag to move, use + and − to zoom, click to open.`,
       ].join(""),
       draw: (place) => {

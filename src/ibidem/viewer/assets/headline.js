@@ -52,7 +52,7 @@
   const quoted = (text) => h("bdi", { class: "name", title: ibidem.named(text) }, `“${shortened(ibidem.named(text))}”`);
 
   // `earlier`: "left", "right" or null; `base`: the text that the other is compared with, in the same words. `days`: between them,
-  // or null. Returns nodes.
+  // or null. A base without an earlier text is a reference. Returns nodes.
   function headline({ left, right, earlier, base, days, shares, stretches, similarity }) {
     if (!stretches.length && !isMissing(similarity)) {
       return [quoted(left), " and ", quoted(right), ` are similar (similarity ${ibidem.similarity(similarity)})`];
@@ -60,6 +60,11 @@
     if (!stretches.length) return [quoted(left), " and ", quoted(right), " share no passage"];
     const changed = changes(stretches, base);
     const known = shares.map((share) => (isMissing(share) ? 0 : share));
+    if (!earlier && base) {
+      const [reference, own, share] = base === "left" ? [left, right, known[1]] : [right, left, known[0]];
+      const part = share >= 0.995 ? "all of its text" : share >= 0.5 ? "most of its text" : inWords(stretches.length, "passage");
+      return [quoted(own), ` shares ${part} with `, quoted(reference), changed];
+    }
     if (!earlier) {
       const least = Math.min(...known);
       const part =

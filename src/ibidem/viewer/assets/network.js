@@ -9,8 +9,9 @@
   const NAME_HEIGHT = 16;
   const [LEAST_ZOOM, MOST_ZOOM] = [0.02, 8];
 
-  // Adds up what every two nodes share; see lanesBy for `by`.
-  function gathered(pairs, by) {
+  // Adds up what every two nodes share; see lanesBy for `by`. Text leads from the earlier document to the later one; where that is
+  // not known, from the reference, if there is one, to what was compared with it.
+  function gathered(pairs, by, isAgainst) {
     const nodes = new Map();
     const edges = new Map();
     const within = { shared: 0, n_pairs: 0 };
@@ -31,10 +32,12 @@
       const isTurned = String(ends[0].key) > String(ends[1].key);
       if (isTurned) ends.reverse();
       const id = `${ends[0].key}\n${ends[1].key}`;
-      const edge = edges.get(id) || { ends, shared: 0, n_pairs: 0, pair: pair.pair, ahead: 0, back: 0 };
+      const edge = edges.get(id) || { ends, shared: 0, n_pairs: 0, pair: pair.pair, ahead: 0, back: 0, isOrdered: false };
       edge.shared += pair.shared;
       edge.n_pairs += 1;
-      if (pair.direction !== "unknown") edge[(pair.direction === "a_to_b") !== isTurned ? "ahead" : "back"] += pair.shared;
+      const isOrdered = pair.direction !== "unknown";
+      if (isOrdered || isAgainst) edge[(pair.direction === "a_to_b") !== isTurned ? "ahead" : "back"] += pair.shared;
+      edge.isOrdered = edge.isOrdered || isOrdered;
       edges.set(id, edge);
     }
     const bySize = (one, other) => other.shared - one.shared;
@@ -42,8 +45,8 @@
   }
 
   // Returns nodes with places, edges between them, and the figures for the text beside them.
-  function network(pairs, by, { aspect, hasGroups }) {
-    const { nodes, edges, within } = gathered(pairs, by);
+  function network(pairs, by, { aspect, hasGroups, isAgainst }) {
+    const { nodes, edges, within } = gathered(pairs, by, isAgainst);
     const kept = new Set();
     for (const { ends } of edges) {
       const nNew = ends.filter((node) => !kept.has(node)).length;
@@ -52,7 +55,7 @@
     const shown = [...kept];
     const place = new Map(shown.map((node, at) => [node, at]));
     const drawn = edges.filter(({ ends }) => ends.every((node) => kept.has(node)));
-    // From the side that was first; where both were, or it is not known, there is no arrow.
+    // Where as much leads one way as the other, or the order is not known, there is no arrow.
     drawn.forEach((edge) => {
       const isBack = edge.back > edge.ahead;
       const [from, to] = isBack ? [edge.ends[1], edge.ends[0]] : edge.ends;

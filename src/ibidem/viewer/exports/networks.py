@@ -1,7 +1,8 @@
 """Results as networks: of documents, of groups, or of passages and the documents that contain them.
 
 A network is directed if times say who was earlier: edges lead from the earlier document to the later one. Where this is not
-known of a pair, its edge goes both ways. Nodes appear when their document does, edges when the second of their documents does,
+known of a pair, its edge leads from the reference to the document compared with it, if there is a reference; otherwise it goes
+both ways. Nodes appear when their document does, edges when the second of their documents does,
 so that a timeline shows how text spread.
 """
 
@@ -69,11 +70,12 @@ _DOCUMENT_COLUMNS: Columns = (
 
 
 def _is_directed(tables: FlatTables) -> bool:
-    return any(True for _ in tables.store.stream("SELECT 1 FROM pairs WHERE direction <> 0 LIMIT 1"))
+    return tables.is_against or any(True for _ in tables.store.stream("SELECT 1 FROM pairs WHERE direction <> 0 LIMIT 1"))
 
 
 def _documents(tables: FlatTables) -> Network:
     is_directed = _is_directed(tables)
+    from_b = ("b_to_a", "unknown") if tables.is_against else ("b_to_a",)
 
     def nodes() -> Iterator[Node]:
         return (_document(row) for row in tables.rows("documents") if row["n_pairs"])
@@ -82,10 +84,10 @@ def _documents(tables: FlatTables) -> Network:
         names = [name for name, _ in columns]
         for pair in tables.rows("pairs"):
             ends = [f"d{pair['a_document']}", f"d{pair['b_document']}"]
-            if pair["direction"] == "b_to_a":
+            if pair["direction"] in from_b:
                 ends.reverse()
             later = max(pair["a_time"], pair["b_time"]) if pair["a_time"] and pair["b_time"] else None
-            is_mutual = is_directed and pair["direction"] == "unknown"
+            is_mutual = is_directed and not tables.is_against and pair["direction"] == "unknown"
             yield Edge(ends[0], ends[1], pair["shared"], later, [pair[name] for name in names], is_mutual)
 
     columns: Columns = (
@@ -106,8 +108,10 @@ def _groups(tables: FlatTables) -> Network:
         raise UsageError("the documents have no groups", f"Run it again with {given('group_field', 'NAME')}.")
     is_directed = _is_directed(tables)
     # Without directions, a pair of groups is one edge whichever document is a; in a network with directions, pairs of unknown
-    # order are an edge of their own.
+    # order are an edge of their own, from the reference if there is one.
     first, second = (f"{choice}(p.a_group, p.b_group)" for choice in ("min", "max"))
+    if tables.is_against:
+        first, second = "p.b_group", "p.a_group"
     cases = "CASE p.direction WHEN 1 THEN p.{}_group WHEN 2 THEN p.{}_group ELSE {} END"
     ends = (cases.format("a", "b", first), cases.format("b", "a", second)) if is_directed else (first, second)
     lines = f"""
@@ -131,7 +135,7 @@ def _groups(tables: FlatTables) -> Network:
         for row in tables.store.stream(lines):
             first, last = time_of(row["first_time"]), time_of(row["last_time"])
             values = [row["n_pairs"], row["shared"], first, last]
-            is_mutual = bool(is_directed and row["is_unknown"])
+            is_mutual = bool(is_directed and not tables.is_against and row["is_unknown"])
             yield Edge(f"g{row['source']}", f"g{row['target']}", row["n_pairs"], first, values, is_mutual)
 
     spread: Columns = (("first_time", "string"), ("last_time", "string"))
