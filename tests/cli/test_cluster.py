@@ -365,3 +365,14 @@ def test_documents_from_standard_input_and_exit_codes(news: str, tmp_path: Path)
     usage = process("cluster", "news.jsonl.gz", "-o", "out", cwd=tmp_path)
     assert (usage.returncode, usage.stdout) == (2, "")
     assert usage.stderr.startswith("ibidem: out already contains results\n")
+
+
+def test_a_report_is_written_with_the_clusters(run: Run, news: str, tmp_path: Path) -> None:
+    out = tmp_path / "found"
+    answer = said(run("cluster", news, "-o", str(out), "--report"), 0, f"report: {out / 'report.html'}")
+    assert "to view:" not in answer.err
+    page = (out / "report.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<title>found" in page
+    said(run("report", str(out)), 0)
+    assert (out / "report.html").read_text("utf-8") == page

@@ -15,6 +15,7 @@ from ibidem.cli.options import (
     is_on_spark,
     output_option,
     plan_option,
+    report_option,
     resolve_settings,
     setting_options,
     verb_options,
@@ -33,6 +34,7 @@ from ibidem.config import is_compared_in_full
 @input_arguments
 @output_option("Folder for the results (required).", required=True)
 @plan_option
+@report_option
 @setting_options(
     "documents", "reference", "signatures", "matches", "resemblance", "clusters", "engine", "output",
     without=("signature", "max_document_share", "sentence_pairs", "postings", "keep_text"), also=("hash_seed", "ignore"),
@@ -43,6 +45,7 @@ def cluster(
     references: tuple[str, ...],
     output: Path,
     plan: str | None,
+    report: bool,
     config_file: str | None,
     progress: str,
     quiet: bool,
@@ -59,11 +62,13 @@ def cluster(
     """
     config = resolve_settings(config_file, flags)
     if is_on_spark(config, output):
+        if report:
+            raise click.UsageError("--report works with the local engine only; run `ibidem report` on the results")
         run_on_spark("cluster", inputs, references, output, config, spark_conf, progress, quiet, plan=plan)
         return
     with loading_libraries():
         from ibidem.api import cluster as cluster_in
-        from ibidem.cli.runs import kernels_compiled, open_result, output_occupied
+        from ibidem.cli.runs import kernels_compiled, open_result, output_occupied, write_report
         from ibidem.cli.screen import say, screen_width
         from ibidem.results.cluster_summary import summarise_clusters
 
@@ -72,8 +77,9 @@ def cluster(
     with (
         output_occupied(output, config) as config,
         kernels_compiled("cluster", config, [*inputs, *references], quiet),
-        open_result(cluster_in, inputs, references, config, progress, quiet, output, plan=plan) as (result, _),
+        open_result(cluster_in, inputs, references, config, progress, quiet, output, plan=plan) as (result, display),
     ):
-        summary = summarise_clusters(result, output, screen_width(sys.stderr))
+        page = write_report(result, output, display) if report else None
+        summary = summarise_clusters(result, output, page, screen_width(sys.stderr))
     if not quiet:
         click.echo(summary, err=True)

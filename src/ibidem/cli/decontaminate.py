@@ -17,6 +17,7 @@ from ibidem.cli.options import (
     is_on_spark,
     output_option,
     plain_inputs_argument,
+    report_option,
     resolve_settings,
     setting_options,
     verb_options,
@@ -59,7 +60,7 @@ def _by_name(context: click.Context, parameter: click.Parameter, values: tuple[s
     is_common=False,
     help="Fail (exit code 1) if more than this share of a benchmark's items was found, from 0 to 1. Needs no -o.",
 )  # fmt: skip
-@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html, one page to share.")
+@report_option
 @setting_options(
     "documents", "contamination", "engine", "output",
     without=("keep_text", "format", "time_field", "group_field", *DOCUMENT_FACTS),

@@ -17,12 +17,13 @@ from ibidem.cli.options import (
     input_arguments,
     is_on_spark,
     output_option,
+    report_option,
     resolve_settings,
     setting_options,
     verb_options,
 )
 from ibidem.cli.spark import run_on_spark
-from ibidem.config.settings import CRITERIA, OUTPUT
+from ibidem.config.settings import CRITERIA
 
 EXCEEDED = 1
 
@@ -49,7 +50,7 @@ EXCEEDED = 1
     "--update-baseline", is_flag=True, group=CRITERIA, is_common=False,
     help="Write what is shared now to the file that --baseline names.",
 )  # fmt: skip
-@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html, a page to share.")
+@report_option
 @setting_options(
     "documents", "reference", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
     without=("summaries", "contained"),
@@ -92,7 +93,7 @@ def find(
         return
     with loading_libraries():
         from ibidem.api import find as find_in
-        from ibidem.cli.runs import kernels_compiled, open_result, output_occupied
+        from ibidem.cli.runs import kernels_compiled, open_result, output_occupied, write_report
         from ibidem.cli.screen import say, screen_width
         from ibidem.results.reuse_baseline import Baseline
         from ibidem.results.reuse_summary import check_lines, place_lines
@@ -105,12 +106,7 @@ def find(
         kernels_compiled("find", config, [*inputs, *references], quiet, aside=True),
         open_result(find_in, inputs, references, config, progress, quiet, output) as (result, display),
     ):
-        page: Path | str | None = None
-        if report and output is not None:
-            page = f"{output.rstrip('/')}/report.html" if isinstance(output, str) else output / "report.html"
-            title = output.rstrip("/").rpartition("/")[2] if isinstance(output, str) else output.resolve().name
-            with display.stage("report"):
-                result.to_html(page, title=title)
+        page = write_report(result, output, display) if report and output is not None else None
         summary = summarise(result, output, report=page, width=screen_width(sys.stderr), with_passages=not is_check)
         if update_baseline and baseline is not None:
             result.write_baseline(baseline)

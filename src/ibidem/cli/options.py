@@ -266,6 +266,7 @@ def _as_mapping(context: click.Context, parameter: click.Parameter, values: tupl
 plan_option = option(
     "--plan", metavar="FILE", type=click.Path(dir_okay=False), is_common=False, help="Sampling plan from `ibidem tune`."
 )
+report_option = option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html, a page to share.")
 signature_option = option(
     "--signature",
     metavar="NAME",

@@ -95,3 +95,11 @@ def open_result(
             with display.stage("writing"):
                 result.write(output)
         yield result, display
+
+
+def write_report(result: Any, output: Path | str, display: Progress) -> Path | str:
+    """Write a report next to results, called like their folder; return its path."""
+    with display.stage("report"):
+        page = f"{output.rstrip('/')}/report.html" if isinstance(output, str) else output / "report.html"
+        result.to_html(page, title=output.rstrip("/").rpartition("/")[2] if isinstance(output, str) else output.resolve().name)
+    return page

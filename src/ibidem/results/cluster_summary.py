@@ -23,12 +23,19 @@ from ibidem.results.summary import (
 )
 
 
-def summarise_clusters(result: ClusterResult[Any], folder: Path | str | None = None, width: int | None = None) -> str:
-    """Return the summary as text; `width` is that of the screen."""
-    return as_text(_lines(result, folder, width), width)
+def summarise_clusters(
+    result: ClusterResult[Any], folder: Path | str | None = None, report: Path | str | None = None, width: int | None = None
+) -> str:
+    """Return the summary as text, with the folder of the results and the report if they were written.
+
+    `width` is that of the screen.
+    """
+    return as_text(_lines(result, folder, report, width), width)
 
 
-def _lines(result: ClusterResult[Any], folder: Path | str | None, width: int | None) -> Iterator[str]:
+def _lines(
+    result: ClusterResult[Any], folder: Path | str | None, report: Path | str | None, width: int | None
+) -> Iterator[str]:
     seconds = sum(result.timings.values())
     yield f"{documents_of(result)}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
     verified = "" if result.config.resemblance.verify or is_compared_in_full(result.config) else ", not verified"
@@ -54,7 +61,9 @@ def _lines(result: ClusterResult[Any], folder: Path | str | None, width: int | N
         yield from _mirror_lines(found.mirrors, width)
     if folder is not None:
         yield f"results: {folder}"
-        if found.n_clusters:
+        if report is not None:
+            yield f"report: {report}"
+        elif found.n_clusters:
             yield from look_at(folder, width)
     yield from unknown_files_lines(result.skipped)
 

@@ -12,23 +12,17 @@ from typing import Any, Generic
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ibidem.columns.notebook import counted, listed, page
-from ibidem.contamination.decisions import ALL_PARTS, WHOLE
+from ibidem.columns.notebook import counted, listed
+from ibidem.contamination.decisions import ALL_PARTS
 from ibidem.contamination.items import Items
 from ibidem.errors import OutputExistsError
 from ibidem.results.cleaning_result import CleaningResult, InputsT_co, RemainingT_co
+from ibidem.results.contamination_page import GENERATOR, contamination_page, found_how
 from ibidem.results.remote_folder import file_sent_to
 from ibidem.results.storage import TableT_co
 
 _SHOWN_ITEMS, _ITEMS_ON_PAGE = 5, 500
 _MOST_CHARS = 200
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#16181c;background:#fff}"
-    "table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .6rem;border-bottom:1px solid #ccc;text-align:left;"
-    "vertical-align:top;overflow-wrap:anywhere}"
-    "@media(prefers-color-scheme:dark){body{color:#e8e8ea;background:#16181c}td,th{border-color:#444}}"
-)
-_GENERATOR = '<meta name="generator" content="ibidem decontaminate">'
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -77,16 +71,15 @@ class ContaminationResult(CleaningResult[TableT_co, RemainingT_co, InputsT_co], 
         `max_pairs` bounds how many items it shows (500). An existing file that is not such a page is replaced only with
         `overwrite`.
         """
-        from html import escape
-
         with file_sent_to(path) as place:
-            if place.exists() and not overwrite and _GENERATOR not in place.read_text("utf-8", "replace")[:2000]:
+            if place.exists() and not overwrite and GENERATOR not in place.read_text("utf-8", "replace")[:2000]:
                 raise OutputExistsError(f"{place} already exists, and is no report", "Give another name.")
-            name = escape(title or "Benchmark items in training data")
-            head = f'<!doctype html><html lang="en"><meta charset="utf-8">{_GENERATOR}<title>{name}</title>'
-            head += f"<style>{_STYLE}</style>"
-            body = page(f"{self._sentence()}.", *self._tables(_ITEMS_ON_PAGE if max_pairs is None else max_pairs))
-            place.write_text(f"{head}<h1>{name}</h1>{body}</html>\n", encoding="utf-8")
+            rows = self.found_items.slice(0, _ITEMS_ON_PAGE if max_pairs is None else max_pairs).to_pylist()
+            page = contamination_page(
+                title or "Benchmark items in training data", self._sentence(), self.benchmarks.to_pylist(),
+                [(row, self._excerpt(row)) for row in rows], self.found_items.num_rows - len(rows),
+            )  # fmt: skip
+            place.write_text(page, encoding="utf-8")
         return Path(path)
 
     def _sentence(self) -> str:
@@ -101,15 +94,12 @@ class ContaminationResult(CleaningResult[TableT_co, RemainingT_co, InputsT_co], 
         return sum(pc.sum(whole[name]).as_py() or 0 for name in ("n_whole", "n_part"))
 
     def _examples(self) -> Iterator[str]:
-        yield from self._tables(_SHOWN_ITEMS)
-
-    def _tables(self, most_items: int) -> Iterator[str]:
         names = ("benchmark", "part", "items", "whole", "in part", "common", "too short", "share of characters", "documents")
         columns = ("benchmark", "part", "n_items", "n_whole", "n_part", "n_common", "n_short", "share_chars", "n_documents")
         yield listed(names, ([row[name] for name in columns] for row in self.benchmarks.to_pylist()))
-        rows = self.found_items.slice(0, most_items).to_pylist()
+        rows = self.found_items.slice(0, _SHOWN_ITEMS).to_pylist()
         if rows:
-            shown = ((*(row[name] for name in ("benchmark", "item", "field")), _found(row), row["n_documents"],
+            shown = ((*(row[name] for name in ("benchmark", "item", "field")), found_how(row), row["n_documents"],
                       f"{row['id']} [{row['start']:,}:{row['end']:,}]", self._excerpt(row)) for row in rows)  # fmt: skip
             heads = ("benchmark", "item", "field", "found", "documents", "most of it in", "text")
             yield listed(heads, shown, self.found_items.num_rows - len(rows))
@@ -122,8 +112,3 @@ class ContaminationResult(CleaningResult[TableT_co, RemainingT_co, InputsT_co], 
         items = self.benchmarks.filter(pc.field("part") == ALL_PARTS)
         numbers = {f"items_{name[2:]}": int(pc.sum(items[name]).as_py() or 0) for name in ("n_whole", "n_part", "n_common")}
         return {"benchmark_items": int(pc.sum(items["n_items"]).as_py() or 0), **numbers, **super()._count()}
-
-
-def _found(row: dict[str, Any]) -> str:
-    how = "whole" if row["found"] == WHOLE else f"{row['share']:.0%}"
-    return f"{how}, common text" if row["is_common"] else how
