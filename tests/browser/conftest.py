@@ -58,7 +58,9 @@ def open_page(chromium: Any) -> Open:
     """Open an address; whatever the page complains of, and whatever it asks of others, fails the test."""
 
     @contextmanager
-    def opened(address: str, own: str = "file://", offline: bool = True, **settings: Any) -> Iterator[Any]:
+    def opened(
+        address: str, own: str = "file://", offline: bool = True, ready: str = "html[data-ready=true]", **settings: Any
+    ) -> Iterator[Any]:
         context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
         context.set_offline(offline)
         complaints: list[str] = []
@@ -75,7 +77,7 @@ def open_page(chromium: Any) -> Open:
                 ),
             )
             page.goto(address)
-            page.wait_for_selector("html[data-ready=true]")
+            page.wait_for_selector(ready)
             yield page
             page.wait_for_timeout(50)
             assert complaints == []

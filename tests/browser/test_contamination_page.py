@@ -17,7 +17,8 @@ def test_items_are_listed_with_their_places(open_page: Open, axe: str, tmp_path:
     quiz = [{"id": n, "question": text(n, n + 1) + (BAD if n == 2 else ""), "answer": "yes"} for n in range(0, 6, 2)]
     pages = [{"id": f"page/{n}{BAD}", "text": f"{text(50 + n)} {quiz[n // 2]['question']}"} for n in (0, 2)]
     path = ibidem.decontaminate(pages, {f"quiz{BAD}": quiz}).to_html(tmp_path / "page.html")
-    with open_page(path.as_uri(), viewport={"width": width, "height": 844}, color_scheme=scheme) as page:
+    viewport = {"width": width, "height": 844}
+    with open_page(path.as_uri(), ready="main", viewport=viewport, color_scheme=scheme) as page:
         assert page.inner_text(".lead").startswith("2 of 3 benchmark items found; 2 documents and")
         items = page.eval_on_selector_all("li", "all => all.map((each) => each.innerText)")
         assert len(items) == 2

@@ -369,7 +369,8 @@ def test_documents_from_standard_input_and_exit_codes(news: str, tmp_path: Path)
 
 def test_a_report_is_written_with_the_clusters(run: Run, news: str, tmp_path: Path) -> None:
     out = tmp_path / "found"
-    answer = said(run("cluster", news, "-o", str(out), "--report"), 0, f"report: {out / 'report.html'}")
+    answer = run("cluster", news, "-o", str(out), "--report")
+    said(answer, 0, f"report: {out / 'report.html'}")
     assert "to view:" not in answer.err
     page = (out / "report.html").read_text("utf-8")
     assert page.startswith("<!DOCTYPE html>")
