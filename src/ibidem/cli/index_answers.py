@@ -9,6 +9,8 @@ from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
+from ibidem.alignment.chosen_passages import are_kinds_wanted
+from ibidem.config import Config
 from ibidem.index.answers import QueryResult, Source, Verdict
 from ibidem.index.watcher import Arrival
 from ibidem.results.screen_lines import excerpt_of, with_names
@@ -30,11 +32,16 @@ def query_line(result: QueryResult, number: int, with_texts: bool = True) -> str
     return _json({"id": verdict.id, "n_sentences": verdict.n_sentences, "hits": hits, "passages": passages})
 
 
+def are_passages_listed(config: Config) -> bool:
+    """Return whether verdicts list passages: they do if anything is asked of these."""
+    return config.alignment.align or are_kinds_wanted(config)
+
+
 def verdict_line(result: QueryResult, number: int, with_texts: bool = True) -> str:
-    """Return the verdict on a document as a line of JSON; with passages, if it was aligned."""
+    """Return the verdict on a document as a line of JSON; with passages, if they were asked for."""
     verdict = result.verdicts[number]
     shown = {**_verdict(verdict), "hits": _records(result.hit_records_of(number), with_texts)}
-    if result.config.alignment.align:
+    if are_passages_listed(result.config):
         shown |= {"covered_share": verdict.covered_share, "passages": _records(verdict.passages, with_texts)}
     return _json(shown)
 
@@ -91,9 +98,10 @@ def _passages(passages: Sequence[Mapping[str, Any]], text: str, width: int | Non
         start, end = passage["a_start"], passage["a_end"]
         likeness = passage["kind"] if passage["kind"] == "exact" else f"{passage['kind']} {passage['similarity']:.2f}"
         place = f"{{}} [{passage['b_start']}:{passage['b_end']}]"
+        kinds = f" ({', '.join(passage['differences'])})" if passage.get("differences") else ""
         size = many(passage["n_sentences"], "sentence")
         places = f"  [{start}:{end}] {_ARROWS.get(passage['direction'], '·')} {place}"
-        yield from with_names((places, f"  {size}, {likeness}"), [passage["b_id"]], width)
+        yield from with_names((places, f"  {size}, {likeness}{kinds}"), [passage["b_id"]], width)
         yield from _beside(text[start:end], passage.get("b_text"), excerpt_width(width))
 
 
@@ -132,9 +140,10 @@ def list_verdict(result: QueryResult, number: int, text: str, show_all: bool, wi
         yield from _source_words(text[start:end], hits[0].get("b_text"), excerpt_width(width))
     if len(shown) < len(by_sentence):
         yield f"  and {many(len(by_sentence) - len(shown), 'more known sentence')}; --all lists them"
-    if config.alignment.align and verdict.passages:
+    if are_passages_listed(config) and verdict.passages:
         share = f"{int(100 * verdict.covered_share)} % of the text"
-        yield f"  aligned word by word, {share} is in {many(len(verdict.passages), 'passage')}:"
+        aligned = "aligned word by word, " if config.alignment.align else ""
+        yield f"  {aligned}{share} is in {many(len(verdict.passages), 'passage')}:"
         yield from _passages(verdict.passages, text, width)
 
 
