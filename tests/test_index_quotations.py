@@ -319,6 +319,21 @@ def test_the_command(index: ibidem.Index, tmp_path: Path, run: Any) -> None:
     assert found.code == 1  # one quotation is always checked
 
 
+def test_ignored_quotations_are_not_looked_up(index: ibidem.Index, tmp_path: Path) -> None:
+    stock = tmp_path / "stock.txt"
+    stock.write_text("Nobody was in danger. Nothing like that exists here.\n", "utf-8")
+    asked = ["nobody was in danger", ("Nothing like that exists here.", "copy"), "nobody was in danger at any point"]
+    found = index.verify(asked, ignore=str(stock))
+    assert [answer.status for answer in found] == ["ignored", "ignored", "verbatim"]
+    assert (found[0].id, found[1].source, found[1].differences) == (None, "copy", ())
+    assert found[2] == index.verify(asked)[2]
+    assert [answer.status for answer in index.verify(asked)] == ["verbatim", "absent", "verbatim"]
+    assert index.verify("nobody was in danger", ignore=[str(stock)]).status == "ignored"
+    with ibidem.Index(index.path, ignore=str(stock)) as opened:
+        assert opened.verify("nobody was in danger").status == "ignored"
+        assert opened.verify("nobody was in danger", ignore="none").status == "verbatim"
+
+
 def test_the_command_reads_documents(index: ibidem.Index, tmp_path: Path, run: Any) -> None:
     written = ["Nobody knew.", "They said “Nobody was in danger” (ferry).", "“Nothing like that exists here”"]
     for name in ("a.pdf", "b.docx", "i.eml"):

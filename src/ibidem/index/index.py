@@ -383,20 +383,26 @@ class Index:
     @overload
     def verify(self) -> list[str]: ...
     @overload
-    def verify(self, quotations: str, *, source: str | None = None) -> VerifiedQuotation: ...  # type: ignore[overload-overlap]
+    def verify(  # type: ignore[overload-overlap]
+        self, quotations: str, *, source: str | None = None, ignore: str | Sequence[str] | None = None
+    ) -> VerifiedQuotation: ...
     @overload
-    def verify(self, quotations: Iterable[str | tuple[str, str | None]]) -> list[VerifiedQuotation]: ...
-    def verify(self, quotations: Any = None, *, source: str | None = None) -> Any:
+    def verify(
+        self, quotations: Iterable[str | tuple[str, str | None]], *, ignore: str | Sequence[str] | None = None
+    ) -> list[VerifiedQuotation]: ...
+    def verify(self, quotations: Any = None, *, source: str | None = None, ignore: str | Sequence[str] | None = None) -> Any:
         """Check whether quotations are in the index word for word, altered, in another document than `source`, or absent.
 
-        Several are strings, or pairs of a quotation and its source. Without a quotation, return each damage to the index.
+        Several are strings, or pairs of a quotation and its source. `ignore` names files with text to ignore; unless it is
+        given, it is that of the index as it was opened. Without a quotation, return each damage to the index.
         """
         if quotations is None:
             return find_damage(self._catalog, self.progress)
         is_one = isinstance(quotations, str)
         asked = [(each, source) if isinstance(each, str) else each for each in ([quotations] if is_one else quotations)]
         snapshot, serials = self._now([name for _, name in asked if name is not None])
-        answers = verify_quotations(asked, [(p.segment, p.kept) for p in snapshot.parts], snapshot.counts, self.config, serials)
+        config = self._config_for({} if ignore is None else {"ignore": ignore})
+        answers = verify_quotations(asked, [(p.segment, p.kept) for p in snapshot.parts], snapshot.counts, config, serials)
         return answers[0] if is_one else answers
 
     def _info(self, **settings: Any) -> dict[str, Any]:
