@@ -9,9 +9,7 @@ from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
-from ibidem.alignment.chosen_passages import are_kinds_wanted
-from ibidem.config import Config
-from ibidem.index.answers import QueryResult, Source, Verdict
+from ibidem.index.answers import QueryResult, Source, Verdict, are_passages_listed
 from ibidem.index.watcher import Arrival
 from ibidem.results.screen_lines import excerpt_of, with_names
 from ibidem.results.summary import EXCERPT_INDENT, excerpt_width, many
@@ -30,11 +28,6 @@ def query_line(result: QueryResult, number: int, with_texts: bool = True) -> str
     verdict, passages = result.verdicts[number], _records(result.passages_of(number), with_texts)
     hits = _records(result.hit_records_of(number), with_texts)
     return _json({"id": verdict.id, "n_sentences": verdict.n_sentences, "hits": hits, "passages": passages})
-
-
-def are_passages_listed(config: Config) -> bool:
-    """Return whether verdicts list passages: they do if anything is asked of these."""
-    return config.alignment.align or are_kinds_wanted(config)
 
 
 def verdict_line(result: QueryResult, number: int, with_texts: bool = True) -> str:

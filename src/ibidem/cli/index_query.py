@@ -159,8 +159,9 @@ def check(
     with loading_libraries():
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import look_up, open_index, tell_of_skipped
-        from ibidem.cli.index_answers import are_passages_listed, list_verdict, verdict_line
+        from ibidem.cli.index_answers import list_verdict, verdict_line
         from ibidem.cli.screen import say, screen_width
+        from ibidem.index.answers import are_passages_listed
 
     as_text = _is_text(form)
     with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:

@@ -287,6 +287,11 @@ def _hits_in(table: pa.Table) -> Iterator[Hit]:
     return (Hit(*row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
+def are_passages_listed(config: Config) -> bool:
+    """Return whether verdicts list passages: they do if anything is asked of these."""
+    return config.alignment.align or are_kinds_wanted(config)
+
+
 def request_of(config: Config) -> Request:
     """Return the search request of the settings."""
     index = config.index

@@ -22,7 +22,7 @@ from ibidem.config.word_source import GivenPath, GivenWords
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
-from ibidem.execution.tasks import RunTasks, in_turn
+from ibidem.execution.tasks import in_turn
 from ibidem.execution.threads import Threads
 from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import read_batches
@@ -31,7 +31,7 @@ from ibidem.formats.jobs import ReadingRemark, SkippedRecords, reading_notices
 from ibidem.formats.python_inputs import refuse_texts_without_ids, settle, with_prefix
 from ibidem.formats.reader import as_stream
 from ibidem.index.answers import QueryResult, answer
-from ibidem.index.arrivals import Arrivals, in_chunks
+from ibidem.index.arrivals import Arrivals, gather_batches, in_chunks
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import refuse_other_settings
 from ibidem.index.commits import WriterLock
@@ -54,8 +54,6 @@ from ibidem.index.snapshot import Snapshot, SnapshotReader
 from ibidem.index.watcher import Arrival, Watcher
 from ibidem.index.writer import Writer
 from ibidem.model import Document
-from ibidem.sentences.core import gather
-from ibidem.sentences.ignored_text import load_ignored
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
 _CHUNKS_IN_MEMORY = 60  # several are built at a time, and each takes several times its text
@@ -179,7 +177,7 @@ class Index:
         batches = list(read_batches(inputs, config.documents, skipped.add, self.progress.add_bytes, unread.append))
         # Threads do not pay for a single document: waking them takes longer than what they save.
         run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
-        collection = _gather(batches, config, run_tasks)
+        collection = gather_batches(batches, config, run_tasks)
         if collection.n_documents == 0:
             names = given_names(inputs)
             raise NoDocumentsError(f"the inputs contain no documents to look up{names and ': '}{names}", skipped.explain())
@@ -279,7 +277,7 @@ class Index:
 
             def build(chunk: tuple[list[pa.RecordBatch], Any]) -> Segment:
                 own_batches, serials = chunk
-                return writer.build(Arrivals(_gather(own_batches, config, in_turn)), serials)
+                return writer.build(Arrivals(gather_batches(own_batches, config, in_turn)), serials)
 
             def write(segment: Segment) -> None:
                 self.same_texts |= writer.same_texts(segment)
@@ -358,7 +356,7 @@ class Index:
             writer.check_counts()
 
             def collect(batch: list[Any], skipped: SkippedRecords) -> Collection:
-                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._threads.run_tasks)
+                return gather_batches(list(read_batches(batch, config.documents, skipped.add)), config, self._threads.run_tasks)
 
             watcher = Watcher(writer, collect, self._settings, config, replace, self._threads.run_tasks)
             yield from watcher.watch(documents)
@@ -446,11 +444,6 @@ class Index:
     @cached_property
     def _threads(self) -> Threads:
         return Threads(self.config.engine.workers)
-
-
-def _gather(batches: list[pa.RecordBatch], config: Config, run_tasks: RunTasks) -> Collection:
-    ignored = load_ignored(config.sentences.ignore)
-    return gather(batches, iter(()), config.sentences, run_tasks, lambda n_documents, n_sentences: None, ignored=ignored)
 
 
 def _ids(batches: Sequence[pa.RecordBatch]) -> list[str]:
