@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,13 +13,14 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.alignment import difference_kinds, facts
-from ibidem.alignment.difference_kinds import is_spelling_variant, typed_differences
+from ibidem.alignment.difference_kinds import is_spelling_variant, kinds_in, typed_differences
 from ibidem.alignment.differences import word_differences, word_places
 from ibidem.alignment.facts import facts_of, same_number
 from ibidem.config.settings import DIFFERENCE_KINDS, FACT_KINDS
-from ibidem.errors import SettingsError, UsageError
+from ibidem.errors import IndexSettingsError, SettingsError, UsageError
 from ibidem.model import Difference
 from tests.execution.parity import found_apart, removed_apart
+from tests.index_twins import temporary_folder
 from tests.test_differences import TEXTS
 
 _EXAMPLES = [
@@ -226,6 +228,64 @@ def test_only_passages_that_differ_in_what_is_wanted(
     assert found.documents == everything.documents
     passages, _, _ = found_apart(documents, None, n_partitions, only_differences=",".join(kinds), **chosen)
     assert sorted(passages, key=str) == sorted(expected, key=str)
+
+
+_KINDS = st.sets(st.sampled_from(["number", "date", "negation", "spelling", "reworded"]), min_size=1)
+
+
+@settings(max_examples=20, deadline=None)
+@given(stories(), _KINDS)
+def test_an_index_chooses_passages_as_find_does(documents: list[dict[str, str]], kinds: set[str]) -> None:
+    chosen: dict[str, Any] = {"signature": "exact", "only_differences": ",".join(kinds)}
+    known, new = documents[1:], documents[:1]
+    expected = sorted(ibidem.find(new, against=known, **chosen).passages.to_pylist(), key=str)
+    whole = ibidem.find(documents, **chosen).passages.to_pylist()
+    with temporary_folder() as folder, ibidem.Index(Path(folder) / "known", **chosen) as index:
+        index.add(known)
+        assert sorted(index.query(new).passages.to_pylist(), key=str) == expected
+        (verdict,) = index.check(new)
+        assert sorted(_without_texts(verdict.passages), key=str) == expected
+        (arrival,) = index.watch(new)
+        assert arrival.n_passages == len(expected)
+        assert sorted(_without_texts(arrival.passages), key=str) == expected
+    with temporary_folder() as folder, ibidem.Index(Path(folder) / "grown", signature="exact") as index:
+        streamed = [row for arrival in index.watch(documents, **chosen) for row in _without_texts(arrival.passages)]
+        assert sorted(map(_undirected, streamed)) == sorted(map(_undirected, whole))
+
+
+@settings(max_examples=20, deadline=None)
+@given(stories(), _KINDS, st.booleans())
+def test_a_query_reports_only_what_is_wanted(documents: list[dict[str, str]], kinds: set[str], align: bool) -> None:
+    limits: dict[str, Any] = {"align": align, "min_aligned_words": 10}
+    with temporary_folder() as folder, ibidem.Index(Path(folder) / "known") as index:
+        index.add(documents[1:])
+        everything = index.query(documents[0], difference_kinds=True, **limits).with_texts().to_pylist()
+        assert [row["differences"] for row in everything] == [
+            kinds_in(typed_differences(row["a_text"], row["b_text"])) for row in everything
+        ]
+        expected = [row for row in everything if row["differences"] and set(row["differences"]) <= kinds]
+        found = index.query(documents[0], only_differences=",".join(kinds), **limits)
+        assert found.with_texts().to_pylist() == expected
+        plain = index.query(documents[0], **limits)
+        assert found.hits == plain.hits
+        assert "differences" not in plain.passages.column_names
+
+
+def _without_texts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name not in ("a_text", "b_text")} for row in rows]
+
+
+def _undirected(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the places of a passage in the order of their ids, with the kinds of differences that do not depend on it."""
+    places = sorted((row[f"{side}_id"], row[f"{side}_start"], row[f"{side}_end"]) for side in "ab")
+    return places, [kind for kind in row["differences"] if kind not in ("added", "removed")]
+
+
+def test_kinds_of_differences_need_the_texts_of_an_index(tmp_path: Path) -> None:
+    with ibidem.Index(tmp_path / "x.idx", texts=False) as index:
+        index.add([{"id": "a", "text": _STORY}])
+        with pytest.raises(IndexSettingsError, match="kinds of differences need the texts"):
+            index.query({"id": "b", "text": _STORY}, only_differences="number")
 
 
 def test_compared_texts_and_pairs_are_chosen_the_same_way() -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import ibidem
 from ibidem.alignment.differences import words_of
 from ibidem.errors import IndexSettingsError, InputError
+from ibidem.index import quotation_windows
 from ibidem.index.claims import claims_of
 from ibidem.index.kernels.segment import ByteLists
 from ibidem.index.quotation_windows import read_posting
@@ -317,6 +318,27 @@ def test_the_command(index: ibidem.Index, tmp_path: Path, run: Any) -> None:
     assert (found.code, found.err.splitlines()[-1]) == (0, "2 quotations: 1 verbatim, 1 ignored")
     found = run("verify", str(index.path), "nothing like that exists here", "--ignore", str(tmp_path / "stock.txt"))
     assert found.code == 1  # one quotation is always checked
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.5]), max_size=40), st.integers(1, 12))
+def test_the_largest_values(values: list[float], n_most: int) -> None:
+    expected = sorted(range(len(values)), key=lambda at: (-values[at], at))[:n_most]
+    assert quotation_windows._largest(np.array(values), n_most).tolist() == expected
+
+
+def test_ignored_quotations_are_not_looked_up(index: ibidem.Index, tmp_path: Path) -> None:
+    stock = tmp_path / "stock.txt"
+    stock.write_text("Nobody was in danger. Nothing like that exists here.\n", "utf-8")
+    asked = ["nobody was in danger", ("Nothing like that exists here.", "copy"), "nobody was in danger at any point"]
+    found = index.verify(asked, ignore=str(stock))
+    assert [answer.status for answer in found] == ["ignored", "ignored", "verbatim"]
+    assert (found[0].id, found[1].source, found[1].differences) == (None, "copy", ())
+    assert found[2] == index.verify(asked)[2]
+    assert [answer.status for answer in index.verify(asked)] == ["verbatim", "absent", "verbatim"]
+    assert index.verify("nobody was in danger", ignore=[str(stock)]).status == "ignored"
+    with ibidem.Index(index.path, ignore=str(stock)) as opened:
+        assert opened.verify("nobody was in danger").status == "ignored"
+        assert opened.verify("nobody was in danger", ignore="none").status == "verbatim"
 
 
 def test_the_command_reads_documents(index: ibidem.Index, tmp_path: Path, run: Any) -> None:

@@ -17,6 +17,7 @@ import pytest
 import ibidem
 from ibidem.cli.options import flag
 from ibidem.config import setting_fields
+from ibidem.config.settings import REPORTED_LIMITS
 from tests.cli.test_find import COMMAND, Answer, Run, process, said
 from tests.texts import documents, text
 from tests.waiting import wait_until
@@ -201,6 +202,7 @@ def test_the_help_lists_the_settings(run: Run) -> None:
             "min_run_words",
             "runs",
             *METADATA,
+            *REPORTED_LIMITS,
         ):
             assert f"{flag(setting.name)} " in flat, setting.name
 

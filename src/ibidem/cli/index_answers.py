@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
-from ibidem.index.answers import QueryResult, Source, Verdict
+from ibidem.index.answers import QueryResult, Source, Verdict, are_passages_listed
 from ibidem.index.watcher import Arrival
 from ibidem.results.screen_lines import excerpt_of, with_names
 from ibidem.results.summary import EXCERPT_INDENT, excerpt_width, many
@@ -31,10 +31,10 @@ def query_line(result: QueryResult, number: int, with_texts: bool = True) -> str
 
 
 def verdict_line(result: QueryResult, number: int, with_texts: bool = True) -> str:
-    """Return the verdict on a document as a line of JSON; with passages, if it was aligned."""
+    """Return the verdict on a document as a line of JSON; with passages, if they were asked for."""
     verdict = result.verdicts[number]
     shown = {**_verdict(verdict), "hits": _records(result.hit_records_of(number), with_texts)}
-    if result.config.alignment.align:
+    if are_passages_listed(result.config):
         shown |= {"covered_share": verdict.covered_share, "passages": _records(verdict.passages, with_texts)}
     return _json(shown)
 
@@ -91,9 +91,10 @@ def _passages(passages: Sequence[Mapping[str, Any]], text: str, width: int | Non
         start, end = passage["a_start"], passage["a_end"]
         likeness = passage["kind"] if passage["kind"] == "exact" else f"{passage['kind']} {passage['similarity']:.2f}"
         place = f"{{}} [{passage['b_start']}:{passage['b_end']}]"
+        kinds = f" ({', '.join(passage['differences'])})" if passage.get("differences") else ""
         size = many(passage["n_sentences"], "sentence")
         places = f"  [{start}:{end}] {_ARROWS.get(passage['direction'], '·')} {place}"
-        yield from with_names((places, f"  {size}, {likeness}"), [passage["b_id"]], width)
+        yield from with_names((places, f"  {size}, {likeness}{kinds}"), [passage["b_id"]], width)
         yield from _beside(text[start:end], passage.get("b_text"), excerpt_width(width))
 
 
@@ -132,9 +133,10 @@ def list_verdict(result: QueryResult, number: int, text: str, show_all: bool, wi
         yield from _source_words(text[start:end], hits[0].get("b_text"), excerpt_width(width))
     if len(shown) < len(by_sentence):
         yield f"  and {many(len(by_sentence) - len(shown), 'more known sentence')}; --all lists them"
-    if config.alignment.align and verdict.passages:
+    if are_passages_listed(config) and verdict.passages:
         share = f"{int(100 * verdict.covered_share)} % of the text"
-        yield f"  aligned word by word, {share} is in {many(len(verdict.passages), 'passage')}:"
+        aligned = "aligned word by word, " if config.alignment.align else ""
+        yield f"  {aligned}{share} is in {many(len(verdict.passages), 'passage')}:"
         yield from _passages(verdict.passages, text, width)
 
 

@@ -24,7 +24,7 @@ from ibidem.cli.options import (
     source_words_option,
 )
 from ibidem.config import FORMATS, Config
-from ibidem.config.settings import DIFFERENCE_SETTINGS, OUTPUT, REPORTED_LIMITS
+from ibidem.config.settings import OUTPUT, REPORTED_LIMITS
 
 
 @click.command(
@@ -47,7 +47,7 @@ from ibidem.config.settings import DIFFERENCE_SETTINGS, OUTPUT, REPORTED_LIMITS
 @setting_options(
     "documents", "passages", "alignment", "index",
     without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document", "runs", "min_run_words", "families", "summaries",
-        *DIFFERENCE_SETTINGS, *REPORTED_LIMITS,
+        *REPORTED_LIMITS,
     ),
     also=("ignore", "as_paper", "workers", "overwrite", "strict"),
 )  # fmt: skip
@@ -129,7 +129,7 @@ def query(
 @source_words_option
 @max_places_option
 @setting_options(
-    "documents", "alignment", "index", without=(*NO_SEARCH_SETTINGS, "summaries", *DIFFERENCE_SETTINGS),
+    "documents", "alignment", "index", without=(*NO_SEARCH_SETTINGS, "summaries"),
     also=("ignore", "as_paper", "paper", "workers", "strict"),
 )  # fmt: skip
 @run_options
@@ -151,8 +151,8 @@ def check(
     \f
 
     With --as yoon, `duplicated` takes more than --min-hits. Sentences found in more than --max-places documents do not count.
-    With --align, the answer also lists the passages, including edited copies, and the share of the text they cover; the
-    verdict still counts sentences.
+    With --align, --difference-kinds or --only-differences, the answer also lists the passages and the share of the text they
+    cover, with --align including edited copies; the verdict still counts sentences.
     The exit code is 0 whatever the verdict; with --exit-code it is 1 if any document is duplicated.
     """
     settings = given_settings(config_file, flags)
@@ -161,10 +161,12 @@ def check(
         from ibidem.cli.index_access import look_up, open_index, tell_of_skipped
         from ibidem.cli.index_answers import list_verdict, verdict_line
         from ibidem.cli.screen import say, screen_width
+        from ibidem.index.answers import are_passages_listed
 
     as_text = _is_text(form)
     with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:
-        result, texts, skipped = look_up("index check", index, inputs, as_text, index.config.alignment.align, display, quiet)
+        with_passages = are_passages_listed(index.config)
+        result, texts, skipped = look_up("index check", index, inputs, as_text, with_passages, display, quiet)
     for number in range(len(result.ids)):
         if as_text:
             say(list_verdict(result, number, texts[number], show_all, screen_width(sys.stdout)), err=False)

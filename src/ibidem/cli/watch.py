@@ -29,7 +29,7 @@ from ibidem.cli.options import (
 )
 from ibidem.cli.signals import SIGNALS, note
 from ibidem.config.document_settings import DOCUMENT_FACTS
-from ibidem.config.settings import DIFFERENCE_SETTINGS, INPUT, REPORTED_LIMITS
+from ibidem.config.settings import INPUT, REPORTED_LIMITS
 from ibidem.errors import SkippedRecordsError
 
 
@@ -49,8 +49,7 @@ from ibidem.errors import SkippedRecordsError
 @setting_options(
     "documents", "passages", "alignment", "index",
     without=(
-        "encoding", "query", "max_places", "runs", "min_run_words", "families", "summaries", *DIFFERENCE_SETTINGS,
-        *REPORTED_LIMITS,
+        "encoding", "query", "max_places", "runs", "min_run_words", "families", "summaries", *REPORTED_LIMITS,
         *DOCUMENT_FACTS,
     ),
     also=(*FIRST_SETTINGS, "ignore", "as_paper", "paper", "workers", "strict"),

@@ -57,7 +57,7 @@ class Wanted:
 
 
 _INDEX_STAGES = ("documents", "passages", "alignment", "index")
-_NO_INDEX_SETTINGS = ("runs", "min_run_words", "families", "summaries", *DIFFERENCE_SETTINGS, *REPORTED_LIMITS)
+_NO_INDEX_SETTINGS = ("runs", "min_run_words", "families", "summaries", *REPORTED_LIMITS)
 _QUERY = Wanted(_INDEX_STAGES, (*_INDEX_LOOKUP, "same_document", *_NO_INDEX_SETTINGS), ("ignore", "as_paper", "paper", *_RUN))
 FUNCTIONS = {
     "find": Wanted(

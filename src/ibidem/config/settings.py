@@ -43,7 +43,7 @@ KEEP_RULES = ("first", "longest", "earliest")
 FACT_KINDS = ("number", "date", "name", "negation", "unit")
 DIFFERENCE_KINDS = (*FACT_KINDS, "spelling", "order", "added", "removed", "reworded")
 ALL, NONE = "all", "none"
-# What chooses passages by their differences, for the verbs that show them all at once.
+# What chooses passages by their differences, for the verbs that show passages.
 DIFFERENCE_SETTINGS = ("difference_kinds", "only_differences")
 # What chooses among the passages that were found, for the verb that writes them all.
 REPORTED_LIMITS = ("min_passage_similarity", "min_passage_chars", "min_coverage")

@@ -12,10 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.alignment.chosen_passages import are_kinds_wanted, choose
 from ibidem.columns.collection import Collection
 from ibidem.columns.notebook import MOST_ROWS, counted, listed, page
 from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
+from ibidem.config.settings import DIFFERENCE_SETTINGS
 from ibidem.config.surface import given, named
 from ibidem.errors import IndexDamagedError, IndexSettingsError, SettingsError
 from ibidem.execution.tasks import RunTasks, in_turn
@@ -285,6 +287,11 @@ def _hits_in(table: pa.Table) -> Iterator[Hit]:
     return (Hit(*row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
+def are_passages_listed(config: Config) -> bool:
+    """Return whether verdicts list passages: they do if anything is asked of these."""
+    return config.alignment.align or are_kinds_wanted(config)
+
+
 def request_of(config: Config) -> Request:
     """Return the search request of the settings."""
     index = config.index
@@ -362,17 +369,22 @@ def answer(
     def locate() -> tuple[pa.Table, SourceTexts]:
         similar = [find_similar(segment, kept, known_by, settings, max_places, run_tasks) for segment, kept in parts]
         among = own is not None
-        return locate_passages(arrivals, queries, known_by, similar, counts, settings, config, same_id, among, run_tasks)
+        found = locate_passages(arrivals, queries, known_by, similar, counts, settings, config, same_id, among, run_tasks)
+        return (choose(found[0], found[1].sides(found[0]), config), found[1]) if are_kinds_wanted(config) else found
 
     return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config, notes, settings.texts)
 
 
 def _check_texts(config: Config, settings: SegmentSettings) -> None:
-    """Raise if an alignment is wanted, and the index does not keep the texts."""
-    if config.alignment.align and not settings.texts:
-        message = "alignment needs the texts of documents, which this index does not keep"
-        step = f"Leave out {given('align', True)}, or build the index again so that it keeps texts."
-        raise IndexSettingsError(message, step)
+    """Raise if passages are to be aligned, or chosen by their differences, and the index does not keep the texts."""
+    if settings.texts or not (config.alignment.align or are_kinds_wanted(config)):
+        return
+    if config.alignment.align:
+        subject, asked = "alignment needs", given("align", True)
+    else:
+        subject, asked = "kinds of differences need", " and ".join(map(named, DIFFERENCE_SETTINGS))
+    message = f"{subject} the texts of documents, which this index does not keep"
+    raise IndexSettingsError(message, f"Leave out {asked}, or build the index again so that it keeps texts.")
 
 
 def _notes(queries: QueryTypes, request: Request, settings: SegmentSettings) -> list[str]:

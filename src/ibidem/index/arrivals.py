@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.sets import HashSets
+from ibidem.config import Config
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.bits import PLANE_BITS, narrow_bits, sentence_signatures, word_masks
 from ibidem.index.elements import has_key, make_elements
@@ -23,6 +24,8 @@ from ibidem.index.segment import ABSENT, Segment, SegmentSettings, document_colu
 from ibidem.index.segment_build import ELEMENT_BITS, SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
 from ibidem.matches import join_types, sort_sets
+from ibidem.sentences.core import gather
+from ibidem.sentences.ignored_text import load_ignored
 from ibidem.signatures import SentenceTypes, TypeTokens, collapse_sentences, type_tokens
 from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
@@ -205,3 +208,9 @@ def in_chunks(batches: Iterable[pa.RecordBatch], n_first_bytes: int, n_later_byt
             chunk, n_bytes, n_chunk_bytes = [], 0, n_later_bytes
     if chunk:
         yield chunk
+
+
+def gather_batches(batches: list[pa.RecordBatch], config: Config, run_tasks: RunTasks) -> Collection:
+    """Return documents in batches with their sentences; text to ignore is marked."""
+    ignored = load_ignored(config.sentences.ignore)
+    return gather(batches, iter(()), config.sentences, run_tasks, lambda n_documents, n_sentences: None, ignored=ignored)

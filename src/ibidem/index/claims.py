@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ibidem.alignment.differences import word_places
 from ibidem.columns.page_marks import PageMap
-from ibidem.config import Config
 from ibidem.errors import InputError
 from ibidem.index.quotations import FEWEST_WORDS
-from ibidem.sentences.ignored_text import load_ignored
 
 # An opening mark, and the one that closes it; the same straight mark does both.
 _MARKS = {
@@ -51,15 +49,6 @@ def claims_of(text: str, name: str, is_known: Callable[[str], bool]) -> list[Cla
         Claim(quotation, 1 + text.count("\n", 0, start), _source(body[end : end + 400], notes, is_known), pages.place(start)[0])
         for start, end, quotation in _quoted(body)
     ]
-
-
-def without_ignored(claims: Sequence[Claim], config: Config) -> list[Claim]:
-    """Return the claims that do not consist of ignored text."""
-    ignored = load_ignored(config.sentences.ignore)
-    if ignored is None:
-        return list(claims)
-    is_ignored = ignored.whole_texts([claim.quotation for claim in claims])
-    return [claim for claim, is_gone in zip(claims, is_ignored, strict=True) if not is_gone]
 
 
 def _of_records(text: str, name: str) -> Iterator[Claim]:

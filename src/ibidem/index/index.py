@@ -22,7 +22,7 @@ from ibidem.config.word_source import GivenPath, GivenWords
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
-from ibidem.execution.tasks import RunTasks, in_turn
+from ibidem.execution.tasks import in_turn
 from ibidem.execution.threads import Threads
 from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import read_batches
@@ -31,7 +31,7 @@ from ibidem.formats.jobs import ReadingRemark, SkippedRecords, reading_notices
 from ibidem.formats.python_inputs import refuse_texts_without_ids, settle, with_prefix
 from ibidem.formats.reader import as_stream
 from ibidem.index.answers import QueryResult, answer
-from ibidem.index.arrivals import Arrivals, in_chunks
+from ibidem.index.arrivals import Arrivals, gather_batches, in_chunks
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import refuse_other_settings
 from ibidem.index.commits import WriterLock
@@ -54,8 +54,6 @@ from ibidem.index.snapshot import Snapshot, SnapshotReader
 from ibidem.index.watcher import Arrival, Watcher
 from ibidem.index.writer import Writer
 from ibidem.model import Document
-from ibidem.sentences.core import gather
-from ibidem.sentences.ignored_text import load_ignored
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
 _CHUNKS_IN_MEMORY = 60  # several are built at a time, and each takes several times its text
@@ -129,7 +127,8 @@ class Index:
         min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
         max_gap_sentences: int = 4, extend_ends: bool = True, max_places: int = 100, same_document: bool = False,
         skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25,
-        signature_bits: int = 64, bits_per_word: int | Literal["auto"] = 3, texts: bool = True,
+        difference_kinds: bool = False, only_differences: str = "all", signature_bits: int = 64,
+        bits_per_word: int | Literal["auto"] = 3, texts: bool = True,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -178,7 +177,7 @@ class Index:
         batches = list(read_batches(inputs, config.documents, skipped.add, self.progress.add_bytes, unread.append))
         # Threads do not pay for a single document: waking them takes longer than what they save.
         run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
-        collection = _gather(batches, config, run_tasks)
+        collection = gather_batches(batches, config, run_tasks)
         if collection.n_documents == 0:
             names = given_names(inputs)
             raise NoDocumentsError(f"the inputs contain no documents to look up{names and ': '}{names}", skipped.explain())
@@ -203,7 +202,7 @@ class Index:
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         extend_ends: bool = True, max_places: int = 100, skip_same_group: bool = False, align: bool = False,
-        min_evidence: float = 25.0, min_aligned_words: int = 25,
+        min_evidence: float = 25.0, min_aligned_words: int = 25, difference_kinds: bool = False, only_differences: str = "all",
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -255,7 +254,7 @@ class Index:
         as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
         min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         extend_ends: bool = True, max_places: int = 100, skip_same_group: bool = False, align: bool = False,
-        min_evidence: float = 25.0, min_aligned_words: int = 25,
+        min_evidence: float = 25.0, min_aligned_words: int = 25, difference_kinds: bool = False, only_differences: str = "all",
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -278,7 +277,7 @@ class Index:
 
             def build(chunk: tuple[list[pa.RecordBatch], Any]) -> Segment:
                 own_batches, serials = chunk
-                return writer.build(Arrivals(_gather(own_batches, config, in_turn)), serials)
+                return writer.build(Arrivals(gather_batches(own_batches, config, in_turn)), serials)
 
             def write(segment: Segment) -> None:
                 self.same_texts |= writer.same_texts(segment)
@@ -335,8 +334,8 @@ class Index:
         ignore: str | Sequence[str] = "none", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
         paper: bool = False, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
         extend_ends: bool = True, max_places: int = 100, same_document: bool = False, skip_same_group: bool = False,
-        align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25, signature_bits: int = 64,
-        bits_per_word: int | Literal["auto"] = 3, texts: bool = True,
+        align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25, difference_kinds: bool = False,
+        only_differences: str = "all", signature_bits: int = 64, bits_per_word: int | Literal["auto"] = 3, texts: bool = True,
         search_engine: Literal["overlap", "fingerprint", "exact", "signature", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -357,7 +356,7 @@ class Index:
             writer.check_counts()
 
             def collect(batch: list[Any], skipped: SkippedRecords) -> Collection:
-                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._threads.run_tasks)
+                return gather_batches(list(read_batches(batch, config.documents, skipped.add)), config, self._threads.run_tasks)
 
             watcher = Watcher(writer, collect, self._settings, config, replace, self._threads.run_tasks)
             yield from watcher.watch(documents)
@@ -382,20 +381,26 @@ class Index:
     @overload
     def verify(self) -> list[str]: ...
     @overload
-    def verify(self, quotations: str, *, source: str | None = None) -> VerifiedQuotation: ...  # type: ignore[overload-overlap]
+    def verify(  # type: ignore[overload-overlap]
+        self, quotations: str, *, source: str | None = None, ignore: str | Sequence[str] | None = None
+    ) -> VerifiedQuotation: ...
     @overload
-    def verify(self, quotations: Iterable[str | tuple[str, str | None]]) -> list[VerifiedQuotation]: ...
-    def verify(self, quotations: Any = None, *, source: str | None = None) -> Any:
+    def verify(
+        self, quotations: Iterable[str | tuple[str, str | None]], *, ignore: str | Sequence[str] | None = None
+    ) -> list[VerifiedQuotation]: ...
+    def verify(self, quotations: Any = None, *, source: str | None = None, ignore: str | Sequence[str] | None = None) -> Any:
         """Check whether quotations are in the index word for word, altered, in another document than `source`, or absent.
 
-        Several are strings, or pairs of a quotation and its source. Without a quotation, return each damage to the index.
+        Several are strings, or pairs of a quotation and its source. `ignore` names files with text to ignore; unless it is
+        given, it is that of the index as it was opened. Without a quotation, return each damage to the index.
         """
         if quotations is None:
             return find_damage(self._catalog, self.progress)
         is_one = isinstance(quotations, str)
         asked = [(each, source) if isinstance(each, str) else each for each in ([quotations] if is_one else quotations)]
         snapshot, serials = self._now([name for _, name in asked if name is not None])
-        answers = verify_quotations(asked, [(p.segment, p.kept) for p in snapshot.parts], snapshot.counts, self.config, serials)
+        config = self._config_for({} if ignore is None else {"ignore": ignore})
+        answers = verify_quotations(asked, [(p.segment, p.kept) for p in snapshot.parts], snapshot.counts, config, serials)
         return answers[0] if is_one else answers
 
     def _info(self, **settings: Any) -> dict[str, Any]:
@@ -439,11 +444,6 @@ class Index:
     @cached_property
     def _threads(self) -> Threads:
         return Threads(self.config.engine.workers)
-
-
-def _gather(batches: list[pa.RecordBatch], config: Config, run_tasks: RunTasks) -> Collection:
-    ignored = load_ignored(config.sentences.ignore)
-    return gather(batches, iter(()), config.sentences, run_tasks, lambda n_documents, n_sentences: None, ignored=ignored)
 
 
 def _ids(batches: Sequence[pa.RecordBatch]) -> list[str]:

@@ -79,13 +79,17 @@ class _Allowed(NamedTuple):
     kept: NDArray[np.bool_]
     document: int | None
 
-    def chosen(self, sentences: Numbers) -> Numbers:
-        """Return which of these sentences count."""
+    def chosen(self, sentences: Numbers) -> tuple[Numbers, Numbers]:
+        """Return which of these sentences count, and the first sentence of the document of each."""
         if self.document is not None:
             first, last = self.segment.document_first[self.document : self.document + 2].tolist()
-            return np.asarray(sentences[(sentences >= first) & (sentences < last)])
-        is_chosen = self.kept[self.segment.documents_of(sentences)]
-        return sentences if is_chosen.all() else sentences[is_chosen]
+            own = sentences[(sentences >= first) & (sentences < last)]
+            return own, np.full(len(own), first, np.int64)
+        documents = self.segment.documents_of(sentences)
+        is_chosen = self.kept[documents]
+        if not is_chosen.all():
+            sentences, documents = sentences[is_chosen], documents[is_chosen]
+        return sentences, self.segment.document_first[documents]
 
 
 def _in_segment(
@@ -109,8 +113,7 @@ def _in_segment(
     is_full = held >= weights[anchors].sum() - 1e-6 if can_be_all else np.zeros(len(starts), np.bool_)
     full, partial = starts[is_full], starts[~is_full]
     is_complete = len(full) <= MOST_WINDOWS
-    best = np.argsort(-held[~is_full], kind="stable")[:_MOST_PARTIAL]
-    chosen = np.concatenate([full[:MOST_WINDOWS], partial[best]])
+    chosen = np.concatenate([full[:MOST_WINDOWS], partial[_largest(held[~is_full], _MOST_PARTIAL)]])
     weight, n_distinct = _weigh(segment, chosen, words, weights, n_more)
     has_all = can_be_all & (n_distinct == len(words))
     rows = np.concatenate([np.flatnonzero(has_all), _apart(chosen, weight, has_all, n_more)])
@@ -129,19 +132,31 @@ def _windows_of(
     for word, weight in zip(words.tolist(), weights.tolist(), strict=True):
         types = read_posting(segment.words.postings, word)
         counts = segment.place_counts(types)
-        sentences = segment.occurrences[ranges(segment.occurrence_first[types].astype(np.int64), counts)].astype(np.int64)
-        sentences = allowed.chosen(sentences)
-        first = segment.document_first[segment.documents_of(sentences)]
+        places = ranges(segment.occurrence_first[types].astype(np.int64), counts)
+        # In order, their documents are found in a fraction of the time.
+        sentences, first = allowed.chosen(np.sort(segment.occurrences[places]).astype(np.int64))
         own = _distinct(np.concatenate([np.maximum(sentences - back, first) for back in range(n_more + 1)]))
         starts.append(own)
         held.append(np.full(len(own), weight))
-    distinct, which = np.unique(np.concatenate(starts), return_inverse=True)
-    return distinct.astype(np.int64), np.bincount(which, np.concatenate(held), len(distinct)).astype(np.float64)
+    together = np.concatenate(starts)
+    order = np.argsort(together, kind="stable")  # it merges what is in order already
+    at = firsts(together[order])
+    return together[order[at]], np.add.reduceat(np.concatenate(held)[order], at)
+
+
+def _largest(values: NDArray[np.float64], n_most: int) -> Numbers:
+    """Return where the largest values are, largest first, of equal ones the first; only these are sorted."""
+    if len(values) <= n_most:
+        return np.argsort(-values, kind="stable")
+    limit = np.partition(values, len(values) - n_most)[len(values) - n_most]
+    above = np.flatnonzero(values > limit)
+    equal = np.flatnonzero(values == limit)[: n_most - len(above)]
+    return np.concatenate([above[np.argsort(-values[above], kind="stable")], equal])
 
 
 def _distinct(numbers: Numbers) -> Numbers:
     """Return the distinct numbers in order. For many, sorting takes a fraction of the time that `numpy.unique` does."""
-    ordered = np.sort(numbers)
+    ordered = np.sort(numbers, kind="stable")  # it merges what is in order already
     return ordered[firsts(ordered)]
 
 

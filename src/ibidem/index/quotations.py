@@ -23,9 +23,10 @@ from ibidem.index.segment import Segment
 from ibidem.index.vocabulary import WordCounts
 from ibidem.model import Difference
 from ibidem.sentences import split_sentences, tokenise_texts
+from ibidem.sentences.ignored_text import load_ignored
 
 FEWEST_WORDS = 3
-Status = Literal["verbatim", "altered", "elsewhere", "absent"]
+Status = Literal["verbatim", "altered", "elsewhere", "absent", "ignored"]
 
 # Windows whose texts are compared word by word: of those with all words, and of others.
 _MOST_COMPARED, _MOST_ALIGNED = 2_000, 24
@@ -49,7 +50,8 @@ class VerifiedQuotation:
     """What was found of a quotation.
 
     `status` is `verbatim` (the same words in the same order, ellipses and brackets aside), `altered` (`differences` lead from
-    the quotation, a, to the source, b), `elsewhere` (found, but not in the document `source` that was named) or `absent`.
+    the quotation, a, to the source, b), `elsewhere` (found, but not in the document `source` that was named), `absent`, or
+    `ignored` (it consists of text to be ignored, and was not looked up).
     `start` and `end` are characters of the document `id`, `text` is what it says there, `before` and `after` are its context.
     Differences count characters of the quotation and of `text`. `is_exhaustive` is false if the words are so common that not
     all of their places were searched: an absent quotation may still exist.
@@ -289,12 +291,21 @@ class QuotationSearch:
 def verify_quotations(
     asked: Iterable[tuple[str, str | None]], segments: Segments, counts: WordCounts, config: Config, serials: Mapping[str, int]
 ) -> list[VerifiedQuotation]:
-    """Verify quotations, each with the id of its source, if any; `serials` are those of the sources."""
+    """Verify quotations, each with the id of its source, if any; `serials` are those of the sources.
+
+    Those that consist of text to be ignored are not looked up.
+    """
     if not config.index.texts:
         message = "quotations need the texts of documents, which this index does not keep"
         raise IndexSettingsError(message, "Build the index again so that it keeps texts.")
     search = QuotationSearch(segments, counts, max(config.sentences.hash_seed, 0), serials)
-    return [search.verify(quotation, source) for quotation, source in asked]
+    ignored = load_ignored(config.sentences.ignore)
+    asked = list(asked)
+    is_ignored = [False] * len(asked) if ignored is None else ignored.whole_texts([quotation for quotation, _ in asked])
+    return [
+        VerifiedQuotation(quotation, "ignored", 0.0, source=source) if is_gone else search.verify(quotation, source)
+        for (quotation, source), is_gone in zip(asked, is_ignored, strict=True)
+    ]
 
 
 class _Words(NamedTuple):

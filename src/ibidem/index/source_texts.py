@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -70,13 +70,21 @@ class SourceTexts:
         places = zip(which.tolist(), starts.tolist(), ends.tolist(), strict=True)
         return [texts[at][start:end] if is_there[at] else None for at, start, end in places]
 
+    def sides(self, passages: pa.Table) -> Iterator[tuple[str, str]]:
+        """Yield both sides of passages; as equal where the text of one is not there."""
+        for a, b in zip(*(_stretches(passages, side, self) for side in "ab"), strict=True):
+            yield ("", "") if a is None or b is None else (a, b)
+
 
 def with_texts(table: pa.Table, a: SourceTexts, b: SourceTexts) -> pa.Table:
     """Return a table of hits or passages with the columns `a_text` and `b_text`."""
     for side, texts in (("a", a), ("b", b)):
-        found = texts.cut(_numbers(table, side), *(table[f"{side}_{place}"].to_numpy() for place in ("start", "end")))
-        table = table.append_column(f"{side}_text", pa.array(found, pa.large_string()))
+        table = table.append_column(f"{side}_text", pa.array(_stretches(table, side, texts), pa.large_string()))
     return table
+
+
+def _stretches(table: pa.Table, side: str, texts: SourceTexts) -> list[str | None]:
+    return texts.cut(_numbers(table, side), *(table[f"{side}_{place}"].to_numpy() for place in ("start", "end")))
 
 
 def with_pages(table: pa.Table, texts: SourceTexts) -> pa.Table:
