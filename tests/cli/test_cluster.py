@@ -17,7 +17,7 @@ from tests.cli.test_find import Run, process, rows, said, write_jsonl
 from tests.clusters.test_mirrors import crowd
 from tests.texts import documents, text
 
-STAGES = ("documents", "signatures", "matches", "resemblance", "clusters", "engine", "output")
+STAGES = ("documents", "reference", "signatures", "matches", "resemblance", "clusters", "engine", "output")
 
 
 @pytest.fixture

@@ -135,6 +135,6 @@ def _check_options(
     if baseline is not None and max_share is None and not update_baseline:
         raise click.UsageError("--baseline needs --max-reused-share or --update-baseline")
     if output is None and max_share is None and not update_baseline:
-        raise click.UsageError("Missing option '-o' / '--output'.")
+        raise click.UsageError("Name a folder for the results with -o FOLDER.")
     if output is None and report:
         raise click.UsageError("--report needs -o OUT, the folder for the report")

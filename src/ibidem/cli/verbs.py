@@ -42,7 +42,7 @@ JOBS = {
     },
     "Measure": {
         "eval": "Evaluate results against ground truth.",
-        "tune": "Choose limits from verdicts, or measure how few shingles are enough.",
+        "tune": "Choose limits from verdicts; measure how far to sample.",
         "papers": "List the papers that --as runs as printed, and what it sets.",
         "words": "Count how common words are, for signatures of other runs.",
     },
@@ -103,7 +103,8 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
     help="Show the version; with --verbose, also what is installed and what is missing.",
 )  # fmt: skip
 def ibidem() -> None:
-    """Find text that also appears elsewhere, and see where, to the character.
+    """\b
+    Find text that also appears elsewhere, and see where, to the character.
     Exit codes: 0 done, 2 usage, 3 input, 4 index, 5 resources, 130 interrupted.
     """
 

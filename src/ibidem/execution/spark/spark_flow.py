@@ -205,7 +205,8 @@ def _nothing(outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
 
 def _n_tasks(tables: Sequence[PartedTable]) -> int:
     """Return how many tasks are worth starting for these tables."""
-    return max(1, sum(table.handle.n_bytes for table in tables) // _SMALL_TASK_BYTES)
+    n_bytes = sum(int(table.handle.n_bytes) for table in tables)
+    return max(1, n_bytes // _SMALL_TASK_BYTES)
 
 
 def _union(frames: list[Any]) -> Any:
