@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -201,3 +203,17 @@ def test_words_that_repeat_take_little_time() -> None:
     pages = ["so " * 40_000, "so very very " * 20_000]
     result = ibidem.decontaminate(pages, {"quiz": items})
     assert {row["item"] for row in result.found_items.to_pylist()} >= {"w"}
+
+
+MANY_ITEMS = """
+import pyarrow, ibidem
+items = [{"id": f"i{n}", "question": " ".join(f"n{n}w{k}" for k in range(12))} for n in range(400)]
+page = ". ".join(item["question"] for item in items) + " ".join(f" more{n}" for n in range(20_000))
+assert ibidem.decontaminate([page], {"quiz": items}).found_items.num_rows == 400
+print(pyarrow.default_memory_pool().max_memory() / len(page))
+"""
+
+
+def test_many_items_in_a_document_do_not_copy_it() -> None:
+    run = subprocess.run([sys.executable, "-c", MANY_ITEMS], capture_output=True, text=True, check=True)
+    assert float(run.stdout) < 40, "the text once for every item is 400 times as much"

@@ -99,7 +99,8 @@ def find_hits(
     item_start = locate_texts(items.texts, field, columns["item_start"])[0]
     item_end = locate_texts(items.texts, field, columns["item_end"] - 1)[1]
     cut_start, cut_end = _with_marks(texts, rows, start, end)
-    chosen = batch.take(pa.array(rows))
+    # Not the text: it would be copied once for every hit.
+    names = {name: batch[name].take(pa.array(rows)) for name in ("id", "source", "position")}
     n_chars = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
     checks = np.empty((len(texts), 2), np.uint64)
     found = np.unique(rows)
@@ -107,7 +108,7 @@ def find_hits(
     n_page = np.diff(words.first)
     table = table_of(
         [
-            documents[rows], chosen["id"], chosen["source"], chosen["position"], n_chars[rows], n_page[rows], *checks[rows].T,
+            documents[rows], *names.values(), n_chars[rows], n_page[rows], *checks[rows].T,
             field, columns["cause"], start, end, cut_start, cut_end, first, columns["end"] - first, item_start, item_end,
             columns["n_words"], columns["is_whole"], columns["share"], columns["similarity"],
         ],
