@@ -49,6 +49,21 @@ def test_each_benchmark_has_its_own_fields(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", ["list", "jsonl", "json"])
+def test_usual_fields_are_those_of_all_records(kind: str, tmp_path: Path) -> None:
+    others = [{"id": n, "problem": f"How long is river number {n}?"} for n in range(300)]
+    records: list[dict[str, Any]] = [
+        *others,
+        {"id": "late", "question": "Why?", "answer": QUESTION},
+        {"id": "q", "question": QUESTION},
+    ]
+    path = tmp_path / f"quiz.{kind}"
+    if kind != "list":
+        path.write_text(json.dumps(records) if kind == "json" else "\n".join(map(json.dumps, records)), "utf-8")
+    rows = found({"quiz": records if kind == "list" else str(path)})
+    assert sorted(row[1:4] for row in rows) == [("late", "answer", "answer"), ("q", "question", "prompt")]
+
+
 def test_fields_of_training_data_are_their_own(tmp_path: Path) -> None:
     train = write(tmp_path / "train.jsonl", [{"url": "u", "body": f"So. {QUESTION}"}])
     quiz = write(tmp_path / "quiz.jsonl", [{"id": 1, "text": QUESTION, "body": "other"}])

@@ -149,9 +149,10 @@ def _prompt_setting(name: str) -> str:
 
 
 def _known_fields(inputs: Any, encoding: str) -> set[str]:
+    """Return the names of the fields of all records: of several subsets in one file, each may have its own."""
     known: set[str] = set()
     for source in resolve_inputs(inputs):
-        known |= set(field_names(source, encoding))
+        known |= set(field_names(source, encoding, of_all=True))
     return known
 
 
