@@ -64,6 +64,22 @@ def test_usual_fields_are_those_of_all_records(kind: str, tmp_path: Path) -> Non
     assert sorted(row[1:4] for row in rows) == [("late", "answer", "answer"), ("q", "question", "prompt")]
 
 
+def test_ids_that_occur_again(tmp_path: Path) -> None:
+    other = "Which of the old lighthouses on the western coast was built before the harbour was"
+    (tmp_path / "quiz").mkdir()
+    one = write(
+        tmp_path / "quiz" / "one.jsonl",
+        [{"id": "1", "question": "Short?"}, {"id": f"{tmp_path}/quiz/two.jsonl:1", "question": "?"}],
+    )
+    two = write(tmp_path / "quiz" / "two.jsonl", [{"id": "1", "question": QUESTION}, {"id": "1", "question": other}])
+    pages = [*PAGES, {"id": "c", "text": f"{other}?"}]
+    for benchmark in (str(tmp_path / "quiz"), [one, two]):
+        result = ibidem.decontaminate(pages, {"quiz": benchmark})
+        rows = {row["item"]: result.text_of(row) for row in result.found_items.to_pylist()}
+        assert rows == {f"{two}:1+": QUESTION, f"{two}:2": other}
+        assert {row["item"]: row["id"] for row in result.item_places.to_pylist()} == {f"{two}:1+": "a", f"{two}:2": "c"}
+
+
 def test_fields_of_training_data_are_their_own(tmp_path: Path) -> None:
     train = write(tmp_path / "train.jsonl", [{"url": "u", "body": f"So. {QUESTION}"}])
     quiz = write(tmp_path / "quiz.jsonl", [{"id": 1, "text": QUESTION, "body": "other"}])

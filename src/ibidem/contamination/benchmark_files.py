@@ -59,18 +59,34 @@ def read_items(benchmarks: Mapping[str, Any], config: Config, train: Any = ()) -
         _check_apart(name, sources, train)
         inputs += [{**described, "benchmark": name} for described in describe_inputs(sources)]
         found = list(_read_fields(name, sources, config, skipped))
-        items: dict[tuple[str, int], int] = {}
+        ids = _distinct_ids(found)
+        numbers = {place: n_items + number for number, place in enumerate(ids)}
         for field in found:
-            of_item = items.setdefault((field.source, field.position), n_items + len(items))
-            values = number, name, of_item, field.id, field.field, field.role, field.source, field.position
+            place = field.source, field.position
+            values = number, name, numbers[place], ids[place], field.field, field.role, *place
             for column, value in zip(rows.values(), values, strict=True):
                 column.append(value)
             texts.append(field.text)
-        n_items += len(items)
+        n_items += len(ids)
     order = np.lexsort((np.arange(len(texts)), np.array(rows["item"], np.int64)))
     table = pa.table(rows, schema=FIELDS).take(pa.array(order))
     column = pa.array(texts, pa.large_string()).take(pa.array(order))
     return prepare(list(benchmarks), table, column, inputs, skipped, config)
+
+
+def _distinct_ids(fields: Sequence[ReadField]) -> dict[tuple[str, int], str]:
+    """Return the ids of the items of a benchmark by their places, in order. An id that occurs again becomes file and position,
+    like a missing one: ids often restart in every file or subset.
+    """
+    given_ids = {(field.source, field.position): field.id for field in fields}
+    own, taken = set(given_ids.values()), set[str]()
+    for (source, position), item_id in given_ids.items():
+        distinct = item_id
+        while distinct in taken or (distinct != item_id and distinct in own):
+            distinct = f"{source}:{position}" if distinct == item_id else f"{distinct}+"
+        taken.add(distinct)
+        given_ids[source, position] = distinct
+    return given_ids
 
 
 def _check_apart(name: str, benchmark: Any, train: Any) -> None:
