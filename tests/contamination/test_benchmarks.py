@@ -122,6 +122,25 @@ def test_what_is_wrong_is_named(call: dict[str, Any], message: str, step: str, t
     assert step in raised.value.next_step
 
 
+@pytest.mark.parametrize("name", ["", "quiz.jsonl", "quiz.json", "quiz.csv", "header.csv", "folder"])
+@pytest.mark.parametrize("settings", [{}, {"prompt_fields": "question"}])
+def test_a_benchmark_without_records(name: str, settings: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    if name not in ("", "folder"):
+        (tmp_path / name).write_text({"quiz.json": "[]", "header.csv": "id,question\n"}.get(name, ""), "utf-8")
+    with pytest.raises(InputError, match=r"^the benchmark quiz has no records") as raised:
+        ibidem.decontaminate(PAGES, {"quiz": str(tmp_path / name) if name else []}, **settings)
+    assert raised.value.next_step == "Check the path, or what is passed."
+
+
+@pytest.mark.parametrize("settings", [{}, {"prompt_fields": "question"}])
+def test_a_benchmark_of_empty_texts(settings: dict[str, str]) -> None:
+    records = [{"question": ""}, {"question": " \n"}]
+    message = r"^all texts of the benchmark quiz in the field 'question' are empty \(records:1: empty text\)"
+    with pytest.raises(InputError, match=message):
+        ibidem.decontaminate(PAGES, {"quiz": records}, **settings)
+
+
 def test_a_benchmark_among_the_training_data_is_refused(tmp_path: Path) -> None:
     quiz = write(tmp_path / "quiz.jsonl", [{"id": 1, "text": QUESTION}])
     with pytest.raises(InputError, match=r"quiz.jsonl is both the benchmark quiz and training data"):

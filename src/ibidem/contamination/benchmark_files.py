@@ -18,7 +18,7 @@ from ibidem.formats import describe_inputs, read_batches, resolve_inputs
 from ibidem.formats.inputs import without_iterators
 from ibidem.formats.known_fields import field_names
 from ibidem.formats.python_inputs import repeatable, settle
-from ibidem.formats.records import shown_names
+from ibidem.formats.records import EMPTY_TEXT, shown_names
 from ibidem.formats.sources import FileSource, place_of
 from ibidem.model import Skipped
 
@@ -128,7 +128,10 @@ def _read_fields(name: str, inputs: Any, config: Config, skipped: list[tuple[str
                 yield ReadField(item_id, field, role, text, source, position)
         if is_named and n_found == 0:
             raise _no_field(name, role, field, inputs, missing, config)
-        left_out |= {(record.source, record.position): record for record in missing}
+        for record in missing:
+            place = record.source, record.position
+            if place not in left_out or record.reason == EMPTY_TEXT:  # which says more than that there is no such field
+                left_out[place] = record
     if not usable:
         raise _no_field(name, PROMPT, chosen[0][1], inputs, list(left_out.values()), config)
     skipped += [(name, record) for place, record in left_out.items() if place not in usable]
@@ -173,13 +176,18 @@ def _known_fields(inputs: Any, encoding: str) -> set[str]:
 
 
 def _no_field(name: str, role: str, field: str, inputs: Any, missing: Sequence[Skipped], config: Config) -> InputError:
-    """Return the error for a field that no record has."""
+    """Return the error for a field in which no record has text, or for a benchmark without records."""
     where = ""
     if missing:
         first = min(missing, key=lambda record: (record.source, record.position))
         line = f":{first.position}" if first.position else ""
         where = f" ({first.source}{line}: {first.reason})"
     known = sorted(_known_fields(inputs, config.documents.encoding))
+    is_empty = [record.reason == EMPTY_TEXT for record in missing]
+    if not missing or not (known or any(is_empty) or any(record.position for record in missing)):
+        return InputError(f"the benchmark {name} has no records{where}", "Check the path, or what is passed.")
     setting = given(f"{role}_fields", f"{name}=FIELD")
     step = f"Name another with {setting}." + (f" The fields are {shown_names(known)}." if known else "")
+    if all(is_empty):
+        return InputError(f"all texts of the benchmark {name} in the field '{field}' are empty{where}", step)
     return InputError(f"no record of the benchmark {name} has text in the field '{field}'{where}", step)
