@@ -380,7 +380,7 @@ COLUMNS = {
         "found": "`whole` or `part`",
         "share": "largest share of the field's words in one place",
         "n_documents": "documents with it",
-        "is_common": "whether it is in so many documents that it is common text",
+        "is_common": "whether it is common text, which stays: it is in too many documents, or follows only what is",
         "id": "id of the document with most of it, the first of several",
         "start": "where it begins there",
         "end": "where it ends",

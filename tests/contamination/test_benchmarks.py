@@ -49,6 +49,37 @@ def test_each_benchmark_has_its_own_fields(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", ["list", "jsonl", "json"])
+def test_usual_fields_are_those_of_all_records(kind: str, tmp_path: Path) -> None:
+    others = [{"id": n, "problem": f"How long is river number {n}?"} for n in range(300)]
+    records: list[dict[str, Any]] = [
+        *others,
+        {"id": "late", "question": "Why?", "answer": QUESTION},
+        {"id": "q", "question": QUESTION},
+    ]
+    path = tmp_path / f"quiz.{kind}"
+    if kind != "list":
+        path.write_text(json.dumps(records) if kind == "json" else "\n".join(map(json.dumps, records)), "utf-8")
+    rows = found({"quiz": records if kind == "list" else str(path)})
+    assert sorted(row[1:4] for row in rows) == [("late", "answer", "answer"), ("q", "question", "prompt")]
+
+
+def test_ids_that_occur_again(tmp_path: Path) -> None:
+    other = "Which of the old lighthouses on the western coast was built before the harbour was"
+    (tmp_path / "quiz").mkdir()
+    one = write(
+        tmp_path / "quiz" / "one.jsonl",
+        [{"id": "1", "question": "Short?"}, {"id": f"{tmp_path}/quiz/two.jsonl:1", "question": "?"}],
+    )
+    two = write(tmp_path / "quiz" / "two.jsonl", [{"id": "1", "question": QUESTION}, {"id": "1", "question": other}])
+    pages = [*PAGES, {"id": "c", "text": f"{other}?"}]
+    for benchmark in (str(tmp_path / "quiz"), [one, two]):
+        result = ibidem.decontaminate(pages, {"quiz": benchmark})
+        rows = {row["item"]: result.text_of(row) for row in result.found_items.to_pylist()}
+        assert rows == {f"{two}:1+": QUESTION, f"{two}:2": other}
+        assert {row["item"]: row["id"] for row in result.item_places.to_pylist()} == {f"{two}:1+": "a", f"{two}:2": "c"}
+
+
 def test_fields_of_training_data_are_their_own(tmp_path: Path) -> None:
     train = write(tmp_path / "train.jsonl", [{"url": "u", "body": f"So. {QUESTION}"}])
     quiz = write(tmp_path / "quiz.jsonl", [{"id": 1, "text": QUESTION, "body": "other"}])
@@ -89,6 +120,25 @@ def test_what_is_wrong_is_named(call: dict[str, Any], message: str, step: str, t
     with pytest.raises((InputError, SettingsError), match=message) as raised:
         ibidem.decontaminate(PAGES, {"quiz": quiz}, **call)
     assert step in raised.value.next_step
+
+
+@pytest.mark.parametrize("name", ["", "quiz.jsonl", "quiz.json", "quiz.csv", "header.csv", "folder"])
+@pytest.mark.parametrize("settings", [{}, {"prompt_fields": "question"}])
+def test_a_benchmark_without_records(name: str, settings: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    if name not in ("", "folder"):
+        (tmp_path / name).write_text({"quiz.json": "[]", "header.csv": "id,question\n"}.get(name, ""), "utf-8")
+    with pytest.raises(InputError, match=r"^the benchmark quiz has no records") as raised:
+        ibidem.decontaminate(PAGES, {"quiz": str(tmp_path / name) if name else []}, **settings)
+    assert raised.value.next_step == "Check the path, or what is passed."
+
+
+@pytest.mark.parametrize("settings", [{}, {"prompt_fields": "question"}])
+def test_a_benchmark_of_empty_texts(settings: dict[str, str]) -> None:
+    records = [{"question": ""}, {"question": " \n"}]
+    message = r"^all texts of the benchmark quiz in the field 'question' are empty \(records:1: empty text\)"
+    with pytest.raises(InputError, match=message):
+        ibidem.decontaminate(PAGES, {"quiz": records}, **settings)
 
 
 def test_a_benchmark_among_the_training_data_is_refused(tmp_path: Path) -> None:

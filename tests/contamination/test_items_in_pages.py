@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -10,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ibidem
-from tests.contamination.twins import contains, found_apart, n_common, random_items, random_pages, rows_found, words_of
+from tests.contamination.twins import (
+    answers_by_hand,
+    contains,
+    found_apart,
+    n_common,
+    random_items,
+    random_pages,
+    rows_found,
+    words_of,
+)
 from tests.execution.disk.sameness import examples
 
 QUESTION = "How many ferries leave the northern harbour on the morning of a stormy market day in early spring"
@@ -165,6 +176,62 @@ def test_an_answer_is_found_after_its_prompt_only() -> None:
     assert row["field"] == "question", "a single letter is there by chance"
 
 
+@examples(40)
+@given(data=st.data())
+def test_answers_after_prompts(data: Any) -> None:
+    chance = random.Random(data.draw(st.integers(0, 10**9)))
+    items, pages = [], []
+    for n in range(data.draw(st.integers(1, 4))):
+        prompts = {name: " ".join(f"{name}{n}w{k}" for k in range(9)) for name in ("context", "question")}
+        answer = " ".join(f"ans{chance.randrange(2)}" for _ in range(chance.randint(1, 5)))
+        items.append({"id": f"i{n}", **prompts, "answer": answer})
+    for n in range(data.draw(st.integers(1, 8))):
+        item = chance.choice(items)
+        parts = chance.sample([item["context"], item["question"], chance.choice(items)["answer"], item["answer"]], k=4)
+        fill = (" ".join(f"f{chance.randrange(9)}" for _ in range(chance.choice([0, 0, 3, 4, 5, 6, 44, 50]))) for _ in parts)
+        pages.append({"id": f"p{n}", "text": " ".join(f"{part} {more}" for part, more in zip(parts, fill, strict=True))})
+    most = data.draw(st.sampled_from([0, 1, 2]))
+    settings = {"max_item_pages": most, "level": "passage"}
+    here = rows_found(ibidem.decontaminate(pages, {"quiz": items}, **settings))
+    texts = {page["id"]: page["text"] for page in pages}
+    rows = [row for row in here["item_places"] if row["field"] == "answer"]
+    starts = [(r["item"], r["id"], len(words_of(texts[r["id"]][: r["start"]])), r["is_common"]) for r in rows]
+    expected = answers_by_hand(pages, items, most)
+    assert sorted(starts) == sorted(expected)
+    documents: dict[tuple[str, bool], set[str]] = {}
+    for item_id, page, _, common in expected:
+        documents.setdefault((item_id, common), set()).add(page)
+    for row in (row for row in here["found_items"] if row["field"] == "answer"):
+        assert row["is_common"] == ((row["item"], False) not in documents)
+        assert row["n_documents"] == len(documents[row["item"], row["is_common"]])
+    kept = {row["item"] for row in here["item_places"] if not row["is_common"]}
+    assert {row["item"] for row in here["found_items"] if not row["is_common"]} == kept
+    assert here["benchmarks"][0]["share"] == len(kept) / len(items), "what is found is what can be removed"
+    assert {i["item"] for row in here["removed"] for i in row["items"]} == kept
+    assert found_apart(pages, {"quiz": items}, 3, **settings) == here
+
+
+@pytest.mark.parametrize("answer", ["3", "yes", "not"])
+def test_a_word_of_other_sentences_is_no_answer(answer: str) -> None:
+    pages = [f"{QUESTION}? He found a note about it on page 3 of the book, and yes the harbour was not calm."]
+    quiz = [{"id": "q", "question": QUESTION, "answer": answer}]
+    result = ibidem.decontaminate([*pages, f"{QUESTION}? The correct answer is: {answer}."], {"quiz": quiz}, level="passage")
+    assert result.cleaned() == [
+        "He found a note about it on page 3 of the book, and yes the harbour was not calm.", "The correct answer is: ",
+    ]  # fmt: skip
+
+
+def test_an_answer_after_common_text_is_not_found() -> None:
+    pages = [PAGE.format(f"Number {number}. {QUESTION}? {'Forty-two.' if number < 3 else ''}") for number in range(8)]
+    result = ibidem.decontaminate(pages, {"quiz": QUIZ}, max_item_pages=5)
+    assert [(row["field"], row["is_common"], row["n_documents"]) for row in result.found_items.to_pylist()] == [
+        ("question", True, 8), ("answer", True, 3),
+    ]  # fmt: skip
+    assert result.shares == {"quiz": 0.0}
+    assert result.exceeding(0) == []
+    assert [(row["n_common"], row["n_whole"]) for row in result.benchmarks.to_pylist()] == [(1, 0)] * 3
+
+
 def test_text_in_many_documents_is_common_and_stays() -> None:
     pages = [PAGE.format(f"Number {number}. {QUESTION}") for number in range(5)]
     result = ibidem.decontaminate(pages, {"quiz": QUIZ}, max_item_pages=4)
@@ -201,3 +268,17 @@ def test_words_that_repeat_take_little_time() -> None:
     pages = ["so " * 40_000, "so very very " * 20_000]
     result = ibidem.decontaminate(pages, {"quiz": items})
     assert {row["item"] for row in result.found_items.to_pylist()} >= {"w"}
+
+
+MANY_ITEMS = """
+import pyarrow, ibidem
+items = [{"id": f"i{n}", "question": " ".join(f"n{n}w{k}" for k in range(12))} for n in range(400)]
+page = ". ".join(item["question"] for item in items) + " ".join(f" more{n}" for n in range(20_000))
+assert ibidem.decontaminate([page], {"quiz": items}).found_items.num_rows == 400
+print(pyarrow.default_memory_pool().max_memory() / len(page))
+"""
+
+
+def test_many_items_in_a_document_do_not_copy_it() -> None:
+    run = subprocess.run([sys.executable, "-c", MANY_ITEMS], capture_output=True, text=True, check=True)
+    assert float(run.stdout) < 40, "the text once for every item is 400 times as much"

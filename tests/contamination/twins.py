@@ -100,3 +100,26 @@ def rows_found(result: Any) -> dict[str, Rows]:
     """Return the rows of all tables of a result on this machine."""
     names = ("benchmarks", "found_items", "item_places", "removed")
     return {name: getattr(result, name).to_pylist() for name in names}
+
+
+def answers_by_hand(pages: Records, items: Records, max_item_pages: int) -> set[tuple[str, str, int, bool]]:
+    """Return item, page, first word of its answer and whether it is common text, of all answers that follow a prompt.
+
+    Each prompt is at most once in a page, word for word.
+    """
+    words = {page["id"]: words_of(page["text"]) for page in pages}
+    found: dict[tuple[str, str, int], list[bool]] = {}
+    for item in items:
+        answer = words_of(item["answer"])
+        for name in ("context", "question"):
+            prompt = words_of(item[name])
+            holders = [page for page in words if contains(words[page], prompt)]
+            for page in holders:
+                text = words[page]
+                begin = next(k for k in range(len(text)) if text[k : k + len(prompt)] == prompt) + len(prompt)
+                last = begin + 4 if len(answer) < 4 else begin + 50 - len(answer)
+                at = next((k for k in range(begin, last + 1) if text[k : k + len(answer)] == answer), None)
+                if at is not None:
+                    common = 0 < max_item_pages < len(holders)
+                    found.setdefault((item["id"], page, at), []).append(common)
+    return {(*place, all(common)) for place, common in found.items()}

@@ -18,7 +18,7 @@ from ibidem.formats import describe_inputs, read_batches, resolve_inputs
 from ibidem.formats.inputs import without_iterators
 from ibidem.formats.known_fields import field_names
 from ibidem.formats.python_inputs import repeatable, settle
-from ibidem.formats.records import shown_names
+from ibidem.formats.records import EMPTY_TEXT, shown_names
 from ibidem.formats.sources import FileSource, place_of
 from ibidem.model import Skipped
 
@@ -59,18 +59,34 @@ def read_items(benchmarks: Mapping[str, Any], config: Config, train: Any = ()) -
         _check_apart(name, sources, train)
         inputs += [{**described, "benchmark": name} for described in describe_inputs(sources)]
         found = list(_read_fields(name, sources, config, skipped))
-        items: dict[tuple[str, int], int] = {}
+        ids = _distinct_ids(found)
+        numbers = {place: n_items + number for number, place in enumerate(ids)}
         for field in found:
-            of_item = items.setdefault((field.source, field.position), n_items + len(items))
-            values = number, name, of_item, field.id, field.field, field.role, field.source, field.position
+            place = field.source, field.position
+            values = number, name, numbers[place], ids[place], field.field, field.role, *place
             for column, value in zip(rows.values(), values, strict=True):
                 column.append(value)
             texts.append(field.text)
-        n_items += len(items)
+        n_items += len(ids)
     order = np.lexsort((np.arange(len(texts)), np.array(rows["item"], np.int64)))
     table = pa.table(rows, schema=FIELDS).take(pa.array(order))
     column = pa.array(texts, pa.large_string()).take(pa.array(order))
     return prepare(list(benchmarks), table, column, inputs, skipped, config)
+
+
+def _distinct_ids(fields: Sequence[ReadField]) -> dict[tuple[str, int], str]:
+    """Return the ids of the items of a benchmark by their places, in order. An id that occurs again becomes file and position,
+    like a missing one: ids often restart in every file or subset.
+    """
+    given_ids = {(field.source, field.position): field.id for field in fields}
+    own, taken = set(given_ids.values()), set[str]()
+    for (source, position), item_id in given_ids.items():
+        distinct = item_id
+        while distinct in taken or (distinct != item_id and distinct in own):
+            distinct = f"{source}:{position}" if distinct == item_id else f"{distinct}+"
+        taken.add(distinct)
+        given_ids[source, position] = distinct
+    return given_ids
 
 
 def _check_apart(name: str, benchmark: Any, train: Any) -> None:
@@ -112,7 +128,10 @@ def _read_fields(name: str, inputs: Any, config: Config, skipped: list[tuple[str
                 yield ReadField(item_id, field, role, text, source, position)
         if is_named and n_found == 0:
             raise _no_field(name, role, field, inputs, missing, config)
-        left_out |= {(record.source, record.position): record for record in missing}
+        for record in missing:
+            place = record.source, record.position
+            if place not in left_out or record.reason == EMPTY_TEXT:  # which says more than that there is no such field
+                left_out[place] = record
     if not usable:
         raise _no_field(name, PROMPT, chosen[0][1], inputs, list(left_out.values()), config)
     skipped += [(name, record) for place, record in left_out.items() if place not in usable]
@@ -149,20 +168,26 @@ def _prompt_setting(name: str) -> str:
 
 
 def _known_fields(inputs: Any, encoding: str) -> set[str]:
+    """Return the names of the fields of all records: of several subsets in one file, each may have its own."""
     known: set[str] = set()
     for source in resolve_inputs(inputs):
-        known |= set(field_names(source, encoding))
+        known |= set(field_names(source, encoding, of_all=True))
     return known
 
 
 def _no_field(name: str, role: str, field: str, inputs: Any, missing: Sequence[Skipped], config: Config) -> InputError:
-    """Return the error for a field that no record has."""
+    """Return the error for a field in which no record has text, or for a benchmark without records."""
     where = ""
     if missing:
         first = min(missing, key=lambda record: (record.source, record.position))
         line = f":{first.position}" if first.position else ""
         where = f" ({first.source}{line}: {first.reason})"
     known = sorted(_known_fields(inputs, config.documents.encoding))
+    is_empty = [record.reason == EMPTY_TEXT for record in missing]
+    if not missing or not (known or any(is_empty) or any(record.position for record in missing)):
+        return InputError(f"the benchmark {name} has no records{where}", "Check the path, or what is passed.")
     setting = given(f"{role}_fields", f"{name}=FIELD")
     step = f"Name another with {setting}." + (f" The fields are {shown_names(known)}." if known else "")
+    if all(is_empty):
+        return InputError(f"all texts of the benchmark {name} in the field '{field}' are empty{where}", step)
     return InputError(f"no record of the benchmark {name} has text in the field '{field}'{where}", step)

@@ -34,15 +34,19 @@ MOST_WORDS_BETWEEN = 200  # two chains of a place
 LEAST_CHAIN_WORDS = 8  # that are equal, unless they are nearly all of the item
 MOST_FALL = 4  # a segment ends where so many more words differ than are equal
 MOST_TRIES = 64  # other diagonals that are tried where a segment is already
-NEAR_WORDS = 50  # after a prompt, in which a short answer is looked for
+NEAR_WORDS = 50  # after a prompt, in which an answer is looked for that has too few words to be looked for everywhere
+# Answers of fewer than `LEAST_ITEM_WORDS` words are in any text: they begin among so many words after a prompt, which leaves
+# room for "The correct answer is".
+DIRECT_WORDS = 5
 _OPENING, _CLOSING = "\"'“‘«‹„([{¿¡「『（", "\"'”’»›.,;:!?…)]}」』）。！？"
 
 Numbers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
 # Where an item is: a stretch of a document, and the words of the field that it has. `start` to `end` is the text itself, `cut`
-# what to remove for it. `cause` is the field that was found, where a short answer only follows it. `n_cut` words of the
-# `n_page` words of the document are in the stretch; `first_word` is the first of them.
+# what to remove for it. `cause` is the field that was found, where a short answer only follows it; one that follows several
+# is there once for each, until `with_one_cause` chooses. `n_cut` words of the `n_page` words of the document are in the
+# stretch; `first_word` is the first of them.
 HITS = pa.schema(
     [
         ("document", pa.int64()),
@@ -59,7 +63,8 @@ HITS = pa.schema(
         ("similarity", pa.float64()),
     ]
 )
-HIT_ORDER = [("document", "ascending"), ("start", "ascending"), ("field", "ascending"), ("end", "ascending")]
+HIT_ORDER = [("document", "ascending"), ("start", "ascending"), ("field", "ascending"), ("end", "ascending"),
+             ("cause", "ascending")]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,8 @@ def find_hits(
     item_start = locate_texts(items.texts, field, columns["item_start"])[0]
     item_end = locate_texts(items.texts, field, columns["item_end"] - 1)[1]
     cut_start, cut_end = _with_marks(texts, rows, start, end)
-    chosen = batch.take(pa.array(rows))
+    # Not the text: it would be copied once for every hit.
+    names = {name: batch[name].take(pa.array(rows)) for name in ("id", "source", "position")}
     n_chars = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
     checks = np.empty((len(texts), 2), np.uint64)
     found = np.unique(rows)
@@ -107,7 +113,7 @@ def find_hits(
     n_page = np.diff(words.first)
     table = table_of(
         [
-            documents[rows], chosen["id"], chosen["source"], chosen["position"], n_chars[rows], n_page[rows], *checks[rows].T,
+            documents[rows], *names.values(), n_chars[rows], n_page[rows], *checks[rows].T,
             field, columns["cause"], start, end, cut_start, cut_end, first, columns["end"] - first, item_start, item_end,
             columns["n_words"], columns["is_whole"], columns["share"], columns["similarity"],
         ],
@@ -201,7 +207,8 @@ def _with_answers(columns: dict[str, NDArray[Any]], words: HashedWords, items: I
     text = columns["text"][row]
     begin = words.first[text] + columns["end"][row]
     n_words = np.diff(items.words.first)[partner]
-    stop = np.minimum(begin + NEAR_WORDS, words.first[text + 1])
+    reach = np.where(n_words < LEAST_ITEM_WORDS, DIRECT_WORDS - 1 + n_words, NEAR_WORDS)
+    stop = np.minimum(begin + reach, words.first[text + 1])
     at = np.empty(len(row), np.int64)
     item_first = items.words.first[partner]
     kernels.find_near(words.hashes, begin, stop, items.words.hashes, item_first, item_first + n_words, at)
@@ -213,7 +220,7 @@ def _with_answers(columns: dict[str, NDArray[Any]], words: HashedWords, items: I
         "end": start + n_words[found], "item_start": nothing, "item_end": n_words[found], "n_words": n_words[found],
         "place": columns["place"][row[found]], "is_whole": np.ones(len(found), np.bool_), "share": ones, "similarity": ones,
     }  # fmt: skip
-    _, first_of = np.unique(np.stack([more["text"], more["field"], more["start"]]), axis=1, return_index=True)
+    _, first_of = np.unique(np.stack([more["text"], more["field"], more["start"], more["cause"]]), axis=1, return_index=True)
     return {name: np.concatenate([column, more[name][first_of]]) for name, column in columns.items()}
 
 

@@ -24,11 +24,14 @@ _FOUND = pa.array([PART, WHOLE])
 Numbers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
-# Of a field that was found in some documents: in how many, and the place with most of it.
-_BEST = ("field", "document", "id", "start", "end", "is_whole", "share")
+# In how many documents a field is that is looked for everywhere.
+FIELD_COUNTS = pa.schema([("field", pa.int64()), ("n_documents", pa.int64())])
+# Of a field that was found in some documents, as common text or not: in how many, and the place with most of it.
+_BEST = ("document", "id", "start", "end", "is_whole", "share")
 TALLIES = pa.schema(
     [
         ("field", pa.int64()),
+        ("is_common", pa.bool_()),
         ("n_documents", pa.int64()),
         ("document", pa.int64()),
         ("id", pa.large_string()),
@@ -43,44 +46,61 @@ PAGES = pa.schema([("benchmark", pa.int64()), ("part", pa.int64()), ("n_document
 REMOVED_ITEMS = pa.schema([*GONE, ITEMS])
 
 
-def tally(hits: pa.Table) -> pa.Table:
-    """Return a row of `TALLIES` for every field in some hits."""
-    field, document = hits["field"].to_numpy(), hits["document"].to_numpy()
-    _, example = numbered(field, document)
-    counts = np.bincount(numbered(field[example])[0]) if len(example) else np.empty(0, np.int64)
-    best = _best_rows(hits)
-    columns = [hits[name].take(pa.array(best)) for name in _BEST]
-    return table_of([columns[0], counts, *columns[1:]], TALLIES)
+def count_fields(hits: pa.Table) -> pa.Table:
+    """Return in how many of some documents each field is, `FIELD_COUNTS`; short answers, which only follow others, are not."""
+    field, cause, document = (hits[name].to_numpy() for name in ("field", "cause", "document"))
+    is_found = field == cause
+    _, example = numbered(field[is_found], document[is_found])
+    return table_of(list(np.unique(field[is_found][example], return_counts=True)), FIELD_COUNTS)
 
 
-def _best_rows(rows: pa.Table) -> Numbers:
-    """Return the row of each field with the largest share, the first of equal ones in reading order; by field."""
-    field, document, start = (rows[name].to_numpy() for name in ("field", "document", "start"))
-    order = np.lexsort((start, document, -rows["share"].to_numpy(), ~_truths(rows["is_whole"]), field))
-    return order[firsts(field[order])] if len(order) else np.empty(0, np.int64)
-
-
-def sum_tallies(tallies: pa.Table) -> pa.Table:
-    """Return a row for each field, given those of parts of the documents."""
-    field = tallies["field"].to_numpy()
-    best = _best_rows(tallies)
-    summed = np.bincount(field, tallies["n_documents"].to_numpy(), int(field.max(initial=-1)) + 1).astype(np.int64)
-    chosen = tallies.take(pa.array(best))
-    return chosen.set_column(1, "n_documents", pa.array(summed[chosen["field"].to_numpy()]))
-
-
-def common_fields(tallies: pa.Table, config: Config) -> Numbers:
-    """Return the fields that are in so many documents that they are common text."""
+def common_fields(counts: pa.Table, config: Config) -> Numbers:
+    """Return the fields that are in so many documents that they are common text, given `FIELD_COUNTS` of parts of these."""
     most = config.contamination.max_item_pages
     if most == 0:
         return np.empty(0, np.int64)
-    common: Numbers = tallies["field"].to_numpy()[tallies["n_documents"].to_numpy() > most]
+    common: Numbers = np.flatnonzero(np.bincount(counts["field"].to_numpy(), counts["n_documents"].to_numpy()) > most)
     return common
 
 
 def is_common(hits: pa.Table, common: Numbers) -> Truths:
     """Return which hits are common text; answers are, if what they follow is."""
     return np.isin(hits["cause"].to_numpy(), common)
+
+
+def with_one_cause(hits: pa.Table, common: Numbers) -> pa.Table:
+    """Return hits with each short answer once: if it follows several fields, the first of those that are not common text."""
+    document, field, start, cause = (hits[name].to_numpy() for name in ("document", "field", "start", "cause"))
+    follows = np.flatnonzero(cause != field)
+    order = follows[np.lexsort((cause[follows], is_common(hits, common)[follows]))]
+    stays = cause == field
+    stays[order[numbered(document[order], field[order], start[order])[1]]] = True
+    return hits.filter(pa.array(stays))
+
+
+def tally(hits: pa.Table, common: Numbers) -> pa.Table:
+    """Return the rows of `TALLIES` of some hits, by field: those that are not common text before those that are."""
+    hits = hits.append_column("is_common", pa.array(is_common(hits, common)))
+    field, common_text, document = (hits[name].to_numpy() for name in ("field", "is_common", "document"))
+    _, example = numbered(field, common_text, document)
+    counts = np.bincount(numbered(field[example], common_text[example])[0])
+    chosen = hits.take(pa.array(_best_rows(hits)))
+    return table_of([chosen["field"], chosen["is_common"], counts, *(chosen[name] for name in _BEST)], TALLIES)
+
+
+def _best_rows(rows: pa.Table) -> Numbers:
+    """Return the row with the largest share, the first of equal ones in reading order, of each field and `is_common`."""
+    field, common_text, document, start = (rows[name].to_numpy() for name in ("field", "is_common", "document", "start"))
+    order = np.lexsort((start, document, -rows["share"].to_numpy(), ~_truths(rows["is_whole"]), common_text, field))
+    return order[firsts(2 * field[order] + common_text[order])] if len(order) else np.empty(0, np.int64)
+
+
+def sum_tallies(tallies: pa.Table) -> pa.Table:
+    """Return a row for each field, given those of parts of the documents: as common text, if it is nothing else anywhere."""
+    field, common_text = tallies["field"].to_numpy(), tallies["is_common"].to_numpy()
+    summed = np.bincount(numbered(field, common_text)[0], tallies["n_documents"].to_numpy()).astype(np.int64)
+    chosen = tallies.take(pa.array(_best_rows(tallies))).set_column(2, "n_documents", pa.array(summed))
+    return chosen.take(pa.array(firsts(chosen["field"].to_numpy()) if len(summed) else np.empty(0, np.int64)))
 
 
 def place_table(hits: pa.Table, items: Items, common: Numbers) -> pa.Table:
@@ -200,32 +220,32 @@ def _truths(column: pa.ChunkedArray) -> Truths:
     return values.astype(np.bool_)
 
 
-def item_table(tallies: pa.Table, items: Items, common: Numbers) -> pa.Table:
+def item_table(tallies: pa.Table, items: Items) -> pa.Table:
     """Return the fields that were found, the worst first: found whole, then the largest share, then in most documents."""
     field = tallies["field"].to_numpy()
     whole, share, n_documents = _truths(tallies["is_whole"]), tallies["share"].to_numpy(), tallies["n_documents"].to_numpy()
     follows = items.distinct[field] < 0  # short answers, which come with their prompts
-    order = np.lexsort((field, -n_documents, -share, ~whole, follows, np.isin(field, common)))
+    order = np.lexsort((field, -n_documents, -share, ~whole, follows, _truths(tallies["is_common"])))
     tallies = tallies.take(pa.array(order))
     chosen = pa.array(field[order])
     names = [items.fields[name].take(chosen) for name in ("name", "id", "field", "role")]
     columns = [
-        *names, _found(tallies), tallies["share"], tallies["n_documents"], np.isin(field[order], common),
-        tallies["id"], tallies["start"], tallies["end"],
+        *names, _found(tallies), tallies["share"], tallies["n_documents"], tallies["is_common"], tallies["id"],
+        tallies["start"], tallies["end"],
     ]  # fmt: skip
     return table_of(columns, FOUND_ITEMS)
 
 
-def benchmark_table(tallies: pa.Table, pages: pa.Table, items: Items, common: Numbers) -> pa.Table:
+def benchmark_table(tallies: pa.Table, pages: pa.Table, items: Items) -> pa.Table:
     """Return what was found of each benchmark: of its items, and of their prompts and answers where it has both."""
     field = tallies["field"].to_numpy()
-    is_found = ~np.isin(field, common)
+    is_found = ~_truths(tallies["is_common"])
     share, is_whole, is_part = (np.zeros(len(items), kind) for kind in (np.float64, np.bool_, np.bool_))
     share[field[is_found]] = tallies["share"].to_numpy()[is_found]
     is_whole[field[is_found]] = _truths(tallies["is_whole"])[is_found]
     is_part[field[is_found]] = True
     is_common_text = np.zeros(len(items), np.bool_)
-    is_common_text[common] = True
+    is_common_text[field[~is_found]] = True
     item, benchmark = (items.fields[name].to_numpy() for name in ("item", "benchmark"))
     role = np.array(items.fields["role"].to_pylist(), object)
     n_chars = pc.utf8_length(items.texts).to_numpy(zero_copy_only=False)

@@ -90,7 +90,8 @@ class Items:
     """The fields of all items of benchmarks (`fields`, one row each, of `FIELDS`), with their `texts` and `words`.
 
     Fields with the same words are one *distinct text*: `distinct` has its number for each field, -1 for those with too few
-    words to be looked for. `n_counted` are the words of each field that are not ignored.
+    words to be looked for. `n_counted` are the words of each field that are not ignored. The ids of a benchmark's items are
+    distinct.
     """
 
     names: Sequence[str]
@@ -160,10 +161,10 @@ class Items:
     @cached_property
     def _rows(self) -> dict[tuple[str, str, str], int]:
         names = (self.fields[name].to_pylist() for name in ("name", "id", "field"))
-        return {name: row for row, name in reversed(list(enumerate(zip(*names, strict=True))))}
+        return {name: row for row, name in enumerate(zip(*names, strict=True))}
 
     def text_of(self, benchmark: str, item: str, field: str) -> str:
-        """Return the text of a field; of several items with one id, that of the first."""
+        """Return the text of a field."""
         text: str = self.texts[self._rows[benchmark, item, field]].as_py()
         return text
 

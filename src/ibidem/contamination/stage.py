@@ -17,14 +17,17 @@ from ibidem.config import Config
 from ibidem.contamination.core import find_hits, joined
 from ibidem.contamination.decisions import (
     PAGES,
+    TALLIES,
     benchmark_table,
     common_fields,
+    count_fields,
     item_table,
     page_counts,
     place_table,
     removed_items,
     sum_tallies,
     tally,
+    with_one_cause,
 )
 from ibidem.contamination.exchange import decide_in_partitions, find_in_partitions
 from ibidem.contamination.items import Items
@@ -37,10 +40,10 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class FoundItems:
-    """The places of items: `hits` in documents, and for each field that was found a row of `tallies`."""
+    """The places of items: `hits` in documents, and in how many of these each field is (`FIELD_COUNTS`)."""
 
     hits: Parts[pa.Table]
-    tallies: pa.Table
+    field_counts: pa.Table
     documents: Parts[Documents] = field(default_factory=Parts)  # in memory; their texts are not kept
 
 
@@ -61,8 +64,7 @@ def find_items(flow: AnyFlow, documents: Source, items: Items, config: Config, p
         counts = flow.collect(found["counts"])
         progress.add_documents(int(counts["n_documents"].to_numpy().sum()))
         progress.count(characters=int(counts["n_chars"].to_numpy().sum()))
-        tallies = sum_tallies(flow.collect(found["tallies"]))
-        return FoundItems(Parts(tables={"hits": found["hits"]}), tallies)
+        return FoundItems(Parts(tables={"hits": found["hits"]}), flow.collect(found["field_counts"]))
     ignored, key = load_ignored(config.sentences.ignore), text_key(config.sentences.hash_seed)
     items.grams  # noqa: B018 (made once, before several threads need it)
 
@@ -83,27 +85,29 @@ def find_items(flow: AnyFlow, documents: Source, items: Items, config: Config, p
     whole, all_lengths = joined(tables), np.concatenate(lengths)
     progress.count(characters=int(all_lengths.sum()))
     known: Documents = Documents([], all_lengths, n_documents)
-    return FoundItems(Parts(whole), sum_tallies(tally(whole)), Parts(known))
+    return FoundItems(Parts(whole), count_fields(whole), Parts(known))
 
 
 def decide_items(flow: AnyFlow, found: FoundItems, items: Items, config: Config) -> Contamination:
     """Decide which items are common text and what is removed, and make all tables."""
-    common = common_fields(found.tallies, config)
+    common = common_fields(found.field_counts, config)
     places: Parts[pa.Table]
     removed: Parts[pa.Table]
     if isinstance(flow, InMemory):
-        hits = found.hits.take()
+        hits = with_one_cause(found.hits.take(), common)
         places, removed = Parts(place_table(hits, items, common)), Parts(removed_items(hits, items, common, config))
-        pages = page_counts(hits, items, common)
+        tallies, pages = tally(hits, common), page_counts(hits, items, common)
     else:
         made = decide_in_partitions(flow, found.hits.take_table("hits"), items, common, config)
-        pages = pa.concat_tables([PAGES.empty_table(), flow.collect(made["pages"])])
+        tallies, pages = (
+            pa.concat_tables([schema.empty_table(), flow.collect(made[name])])
+            for name, schema in (("tallies", TALLIES), ("pages", PAGES))
+        )
         places, removed = (
             Parts(tables={name: made[table]}) for name, table in (("item_places", "places"), ("removed", "removed"))
         )
-    return Contamination(
-        benchmark_table(found.tallies, pages, items, common), item_table(found.tallies, items, common), places, removed
-    )
+    tallies = sum_tallies(tallies)
+    return Contamination(benchmark_table(tallies, pages, items), item_table(tallies, items), places, removed)
 
 
 def described_skips(items: Items) -> Sequence[str]:

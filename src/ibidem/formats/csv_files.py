@@ -116,7 +116,7 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
         output.write_text("".join(lines))
 
 
-def field_names(file: InputFile) -> list[str]:
+def field_names(file: InputFile, of_all: bool = False) -> list[str]:
     """Return the names of the columns, none if there is no row."""
     return next((row.cells for row in _Table(file, file.encoding, file.format) if row.cells), [])
 

@@ -55,7 +55,7 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
     raise edits.changed()
 
 
-def field_names(file: InputFile) -> list[str]:
+def field_names(file: InputFile, of_all: bool = False) -> list[str]:
     """Return the names of the columns of all tables."""
     tables: Tables = {}
     if file.peek(len(_SQLITE)) == _SQLITE:

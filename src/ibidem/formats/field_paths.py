@@ -64,3 +64,8 @@ def with_path_columns(rows: Any, names: Iterable[str]) -> Any:
             column = pa.array([value if isinstance(value, str) else None for value in values], pa.large_string())
         rows = rows.append_column(name, column.cast(pa.large_string()) if pa.types.is_string(column.type) else column)
     return rows
+
+
+def names_of_all(records: Iterable[Mapping[Any, Any]]) -> list[str]:
+    """Return the names of the fields of records, each once, as they first occur."""
+    return list(dict.fromkeys(str(name) for record in records for name in record))

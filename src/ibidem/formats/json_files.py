@@ -15,7 +15,7 @@ from typing import Any
 from ibidem.formats.byte_streams import MAX_RECORD_BYTES, ByteStream
 from ibidem.formats.copy_files import InputFile, OutputFile
 from ibidem.formats.edits import Edits
-from ibidem.formats.field_paths import value_at
+from ibidem.formats.field_paths import names_of_all, value_at
 from ibidem.formats.jobs import Job, skip_source
 from ibidem.formats.json_fields import cut_object, mark_value, names_of
 from ibidem.formats.python_records import record_jobs, whole_number
@@ -74,9 +74,11 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
         output.write_text(text)
 
 
-def field_names(file: InputFile) -> list[str]:
-    """Return the names of the fields of the first value, as far as it is an object."""
+def field_names(file: InputFile, of_all: bool = False) -> list[str]:
+    """Return the names of the fields of the first value, as far as it is an object; or those of all objects."""
     values = _Values(file, file.encoding)
+    if of_all:
+        return names_of_all(value for value, _, _ in values if isinstance(value, dict))
     return next((names_of(values.source) for _ in values), [])
 
 

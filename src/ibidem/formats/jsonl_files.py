@@ -21,6 +21,7 @@ from ibidem.errors import InputError
 from ibidem.formats.byte_streams import READ_ERRORS, STDIN, ByteStream, standard_input
 from ibidem.formats.copy_files import InputFile, OutputFile
 from ibidem.formats.edits import Edits
+from ibidem.formats.field_paths import names_of_all
 from ibidem.formats.jobs import Job, Outcome, weighed
 from ibidem.formats.json_fields import cut_object, mark_value, names_of
 from ibidem.formats.line_streams import LongLine, arriving_lines, line_blocks
@@ -226,8 +227,12 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
             line += n_breaks
 
 
-def field_names(file: InputFile) -> list[str]:
-    """Return the names of the fields of the first line, as far as it is an object."""
+def field_names(file: InputFile, of_all: bool = False) -> list[str]:
+    """Return the names of the fields of the first line, as far as it is an object; or those of all objects."""
+    if of_all:
+        blocks = (block for block in line_blocks(file, file.encoding) if not isinstance(block, LongLine))
+        records = (parse_line(line) for block in blocks for line in block.split(b"\n"))
+        return names_of_all(record for record in records if not isinstance(record, str))
     first = next(line_blocks(file, file.encoding), b"").split(b"\n", 1)[0]
     return names_of(first.decode("utf-8", "surrogateescape"))
 

@@ -33,16 +33,16 @@ def fields_of(sources: list[Source], encoding: str) -> str:
     return ""
 
 
-def field_names(source: Source, encoding: str) -> list[str]:
-    """Return the names of the fields, as far as the beginning tells."""
+def field_names(source: Source, encoding: str, of_all: bool = False) -> list[str]:
+    """Return the names of the fields, as far as the beginning tells; or those of all records."""
     if not isinstance(source, FileSource):
-        return column_names(source.records)
+        return column_names(source.records, of_all)
     try:
         kind = format_of_source(source)
         if not FORMATS[kind].has_fields:
             return []
         file = InputFile(source, kind, encoding, lambda n_bytes: None)
         with file:
-            return list(load_format(kind).field_names(file))
+            return list(load_format(kind).field_names(file, of_all))
     except (*READ_ERRORS, UnfitTableError):
         return []

@@ -134,7 +134,7 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
     file.report()
 
 
-def field_names(file: InputFile) -> list[str]:
+def field_names(file: InputFile, of_all: bool = False) -> list[str]:
     """Return the names of the columns."""
     with file.open_at_any_place() as stored, pq.ParquetFile(stored) as table:
         names: list[str] = table.schema_arrow.names

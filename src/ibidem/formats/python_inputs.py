@@ -24,6 +24,7 @@ import pyarrow as pa
 from ibidem.config.surface import given, in_shell, spoken
 from ibidem.errors import InputError, UsageError
 from ibidem.formats.byte_streams import STDIN
+from ibidem.formats.field_paths import names_of_all
 from ibidem.formats.registry import format_of
 from ibidem.formats.sources import FileSource, has_arrow
 from ibidem.model import Document
@@ -108,8 +109,8 @@ def settle(inputs: Any, on_spark: bool = False) -> list[Any]:
     raise refused(inputs)
 
 
-def column_names(records: Any) -> list[str]:
-    """Return the names of the columns of an object, or of the fields of its first record; none if they are not known."""
+def column_names(records: Any, of_all: bool = False) -> list[str]:
+    """Return the names of the columns of an object, or of the fields of its first record, or of all; none if not known."""
     if isinstance(records, (Texts, Iterator)):
         return []
     if isinstance(records, (pa.Table, pa.RecordBatch)):
@@ -117,8 +118,8 @@ def column_names(records: Any) -> list[str]:
     for name in ("columns", "column_names"):
         if (names := getattr(records, name, None)) is not None:
             return [str(each) for each in names]
-    first = records[0] if isinstance(records, (list, tuple)) and records else None
-    return [str(name) for name in first] if isinstance(first, Mapping) else []
+    listed = records if isinstance(records, (list, tuple)) else []
+    return names_of_all(record for record in (listed if of_all else listed[:1]) if isinstance(record, Mapping))
 
 
 def refused(item: Any) -> InputError:

@@ -28,6 +28,7 @@ from ibidem.model import DOCUMENT_BATCH, Skipped
 MAX_BATCH_BYTES = 16 << 20
 _CHARACTERS_A_CONTROL = 20  # at least, in text
 _CONTROL = re.compile("[\0-\x08\x0e-\x1a\x7f-\x84\x86-\x9f]")
+EMPTY_TEXT = "empty text"  # why a record is not used
 _MOST_NAMES, _MOST_NAME_CHARS = 40, 80  # of columns, where they are shown
 # Made once: Arrow takes a tenth of a millisecond to convert a Python value, which single documents would notice.
 _ZERO, _FALSE, _NO_ID = pa.scalar(0, pa.int64()), pa.scalar(False), pa.scalar("", pa.large_string())
@@ -329,7 +330,7 @@ def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str], is
     blank = pc.or_(pc.equal(pc.binary_length(text), _ZERO), pc.utf8_is_space(text)).fill_null(_FALSE)
     if pc.any(blank).as_py():
         for row in np.flatnonzero(blank.to_numpy(zero_copy_only=False)).tolist():
-            problems.setdefault(row, "empty text")
+            problems.setdefault(row, EMPTY_TEXT)
     # The smallest byte of all texts together is far cheaper to find than a substring in each row.
     if len(text) and (data := _text_bytes(text)).size and data.min() == 0:
         # A stray one is a mark between words like any other; of text in a wrong encoding every other character is one. Of a

@@ -121,8 +121,10 @@ class FileFormat(Protocol):
         """Copy all records except removed ones; unchanged records keep their bytes where possible."""
         ...
 
-    def field_names(self, file: InputFile) -> Collection[str]:
-        """Return the names of fields, as far as the beginning of a file tells. Not needed where records have no fields."""
+    def field_names(self, file: InputFile, of_all: bool = False) -> Collection[str]:
+        """Return the names of fields, as far as the beginning of a file tells; or those of all records. Not needed where
+        records have no fields.
+        """
         ...
 
 
