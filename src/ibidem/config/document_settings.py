@@ -16,7 +16,7 @@ DOCUMENT_FACTS = ("date_format", "metadata", "metadata_key", "time_from", "group
 
 
 def _reference_setting(what: str) -> Any:
-    return input_setting(SAME, f"Like --{what}-field, but for the reference. same: the same field as in INPUT.", value="NAME")
+    return input_setting(SAME, f"Like --{what}-field, for the reference. same: the same field as in INPUT.", value="NAME")
 
 
 @dataclass(frozen=True)

@@ -391,8 +391,8 @@ class Index:
     def verify(self, quotations: Any = None, *, source: str | None = None, ignore: str | Sequence[str] | None = None) -> Any:
         """Check whether quotations are in the index word for word, altered, in another document than `source`, or absent.
 
-        Several are strings, or pairs of a quotation and its source. `ignore` names files with text to ignore; unless it is
-        given, it is that of the index as it was opened. Without a quotation, return each damage to the index.
+        Several are strings, or pairs of a quotation and its source. `ignore` names files with text to ignore; the
+        default is what the index was opened with. Without a quotation, return each damage to the index.
         """
         if quotations is None:
             return find_damage(self._catalog, self.progress)
