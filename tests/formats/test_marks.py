@@ -116,10 +116,11 @@ def test_any_parquet(data: Any) -> None:
         found = data.draw(marked(texts(path)))
         copy = check_marked(path, found, output)
         before, after = pq.read_table(path), pq.read_table(copy)
-        rows = range(1, before.num_rows + 1)
-        before = before.filter(pa.array([not is_dropped(found, (str(path), row)) for row in rows], pa.bool_()))
         if not after.num_rows:
             return
+        # Not filter: Arrow cannot filter views of strings.
+        rows = [before.slice(row, 1) for row in range(before.num_rows) if not is_dropped(found, (str(path), row + 1))]
+        before = pa.concat_tables(rows)
         assert after.select(before.column_names).equals(before)
         assert after.schema.field("spans").type == COLUMNS.field("spans").type
         assert pq.read_metadata(copy).row_group(0).column(pq.read_metadata(copy).num_columns - 1).compression == "ZSTD"
