@@ -325,5 +325,5 @@ def test_spots_of_documents_are_those_of_one_machine(
 
 @pytest.mark.parametrize("method", ["pairs", "simhash", "imatch"])
 def test_methods_that_are_for_one_machine(method: str) -> None:
-    with pytest.raises(SettingsError, match=f'method="{method}".*join, shingling, minhash, spotsigs'):
+    with pytest.raises(SettingsError, match=f'method="{method}".*join, shingling, identical, minhash, spotsigs'):
         clustered_apart(documents(text(1)), method=method)

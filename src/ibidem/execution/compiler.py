@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial, update_wrapper
@@ -80,7 +81,8 @@ class Kernel:
         return self.dispatcher
 
     def __reduce__(self) -> str:
-        return str(self.py_func.__qualname__)
+        """Return the name that its module has for it, which need not be that of the function."""
+        return next(name for name, value in vars(sys.modules[self.__module__]).items() if value is self)
 
     @global_compiler_lock
     def _hand_over(self) -> None:

@@ -136,7 +136,7 @@ def locate_passages(
         limit = (0, 1) if by_key else settings.min_similarity.as_integer_ratio()
         cells = Cells(types[rows.sentence].astype(np.int32), sets, limit)
     # Places are counted in the index: only some of them are here, and are not counted.
-    found = find_in(Meeting(small, rows, cells, pairing, side, hot, is_cold), replace(limits, max_places=10**9), run_tasks)
+    found = find_in(Meeting(small, rows, cells, pairing, hot, is_cold), replace(limits, max_places=10**9), run_tasks)
     serials = np.concatenate([own_serials[order], *(part.segment.serials[part.documents] for part in known)])
     texts = SourceTexts(collection, order, [(part.segment, part.documents) for part in known])
     admitted = [part.chosen(_is_admitted(_documents_in(part, rows), small, serials, config)) for part in found.passages]

@@ -228,7 +228,10 @@ class KnownText:
 
 
 def id_of(text: str) -> str:
-    """Return the id under which a text is looked up: made from the text alone, and no document of an index has it."""
+    """Return the id under which a text is looked up: no document of an index has it, and it decides where passages tie.
+
+    So it is made from the text alone: the answer is the same whenever and beside whatever a text is looked up.
+    """
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=b"ibidem look-up").hexdigest()
 
 

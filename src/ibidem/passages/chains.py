@@ -50,8 +50,9 @@ def assemble_passages(
 ) -> list[PassageRows]:
     """Return the passages of the diagonals, by task; those of a pair of documents come from one task.
 
-    `orientation` is a number per document that does not depend on the order of documents: two documents are chained from the
-    one with the smaller number to the other, whichever was read first. `cells` None means that equal classes are equal texts.
+    `orientation` is a number per document that depends only on the document: two documents are chained from the one with the
+    smaller number to the other, whichever was read first, so that passages do not depend on the order of documents. `cells`
+    None means that equal classes are equal texts.
     """
     first = np.zeros(len(rows.document_first), np.int64)
     grouped = np.empty(3 * len(diagonals), np.int32)

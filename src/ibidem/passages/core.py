@@ -24,30 +24,20 @@ class Meeting:
 
     If documents are missing, their rows do not show which text occurs too often. `hot` are flags per row (see
     `kernels/windows.py`) of what leads to no pairs; its repeats are found elsewhere. `is_cold` says for the rows of the first
-    documents which sentences have few enough places: passages must contain one. `reference` is 1 for documents of a reference
-    and 0 for others; empty without a reference.
+    documents which sentences have few enough places: passages must contain one.
     """
 
     collection: Collection
     rows: Rows
     cells: Cells | None
     pairing: Pairing
-    reference: NDArray[np.int8]
     hot: NDArray[np.uint8] | None = None
     is_cold: NDArray[np.bool_] | None = None
 
     @classmethod
     def of_all(cls, collection: Collection, rows: Rows, cells: Cells | None, config: Config) -> Meeting:
         """Return the meeting of all documents of a collection."""
-        return cls(collection, rows, cells, pairing(collection, config), collection.side)
-
-    @property
-    def orientation(self) -> NDArray[np.uint64]:
-        """A number per document: passages of a pair are chained from the document with the smaller one to the other.
-
-        To a reference, whatever the ids are. In one collection by ids, because reading order must not matter.
-        """
-        return self.reference.astype(np.uint64) if len(self.reference) else self.collection.id_hashes
+        return cls(collection, rows, cells, pairing(collection, config))
 
 
 @dataclass(frozen=True)
@@ -64,7 +54,7 @@ def find_in(meeting: Meeting, limits: PassagesConfig, run_tasks: RunTasks = in_t
     diagonals, flags = find_diagonals(rows, limits, meeting.pairing, run_tasks, hot)
     if meeting.is_cold is not None:
         diagonals = _through_cold_rows(diagonals, meeting.is_cold, rows, limits, cells)
-    passages = assemble_passages(diagonals, rows, meeting.orientation, limits, cells, run_tasks)
+    passages = assemble_passages(diagonals, rows, meeting.collection.id_hashes, limits, cells, run_tasks)
     del diagonals
     return Found(passages, find_repeats(rows, flags, limits, meeting.pairing, cells) if hot is None else Repeats.none())
 

@@ -80,14 +80,12 @@ def find_pairs(
             placed, numbers = _placed_excerpts(table, config, layout)
             documents, collection, rows = placed.documents, placed.collection, placed.rows
             leads = layout.is_leading(bucket, documents)
-            reference = layout.side(documents)
-            side = reference if is_first else (~leads).astype(np.int8)
+            side = layout.side(documents) if is_first else (~leads).astype(np.int8)
             group_numbers = collection.group_numbers if config.passages.skip_same_group else np.empty(0, np.int32)
             pairing = Pairing(limits.same_document and is_first, side, group_numbers, leads=leads)
-            cells, hot = cells_of(table, placed, limit), flat(table, "flags")
-            meeting = Meeting(collection, rows, cells, pairing, reference, hot)
+            meeting = Meeting(collection, rows, cells_of(table, placed, limit), pairing, hot=flat(table, "flags"))
             passages = find_in(meeting, limits, in_turn).passages
-            del meeting, cells
+            del meeting
             if only_spans:
                 yield from _sent_spans(passages, placed, bucket, layout)
                 continue
