@@ -36,6 +36,14 @@ def sample_texts() -> list[str]:
     return [*texts, "これは短い文です。港はとても静かです。", ""]
 
 
+def summed_up() -> list[str]:
+    """Return a long text, and another one with a few words from all over it."""
+    sentences = [" ".join(f"{_WORDS[(5 * k + 7 * i) % len(_WORDS)]}{k}" for i in range(14)).capitalize() for k in range(60)]
+    rest = [" ".join(f"{_WORDS[(3 * k + i) % len(_WORDS)]}x{k}" for i in range(14)).capitalize() for k in range(12)]
+    brief = " ".join(" ".join(sentence.split()[2:8]) for sentence in sentences[::10]).capitalize()
+    return [". ".join(sentences), ". ".join([*rest, brief, *reversed(rest)])]
+
+
 def write_sample(folder: Path) -> tuple[str, str]:
     """Write the texts to two files in a folder, and return their names."""
     records = [
@@ -55,6 +63,8 @@ def rehearsals(verb: str, folder: Path) -> Iterator[Rehearsal]:
         yield partial(api.compare, *sample_texts()[:2])
         (folder / "pairs.csv").write_text("a_id,b_id\nd0,d1\nd0,d5\n", "utf-8")
         yield partial(api.compare_pairs, whole, str(folder / "pairs.csv"))
+    if verb == "find":
+        yield partial(api.find, summed_up(), align=True)
     if verb == "tune":
         yield partial(api.tune, whole)
     elif verb == "index":
