@@ -18,6 +18,7 @@ import pytest
 import ibidem
 from ibidem.cli.options import NO_SEARCH_SETTINGS, flag
 from ibidem.config import setting_fields
+from ibidem.config.settings import REPORTED_LIMITS
 from ibidem.index.commits import WriterLock
 from ibidem.model import HITS, PASSAGES
 from tests import texts
@@ -487,7 +488,7 @@ def test_the_help_of_the_group_lists_the_commands_in_order(run: Run) -> None:
         ("add", ("documents", "sentences"), ()),
         (
             "query", ("documents", "passages", "index"),
-            ("same_document", "families", "runs", "min_run_words", "min_hits", *NO_SEARCH_SETTINGS),
+            ("same_document", "families", "runs", "min_run_words", "min_hits", *REPORTED_LIMITS, *NO_SEARCH_SETTINGS),
         ),
         ("check", ("documents", "index"), NO_SEARCH_SETTINGS),
     ],

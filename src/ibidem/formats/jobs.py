@@ -28,7 +28,7 @@ N_WORKERS = 2
 MAX_JOBS_AHEAD = 4
 MAX_WAIT_SECONDS = 2
 TIMES, WITHOUT_ROW, UNUSED, ENCODING, UNMATCHED = "times", "without row", "unused", "encoding", "unmatched"
-_DAY_OR_MONTH = re.compile(r"'\d{1,2}([/.-])\d{1,2}\1\d{2,4}\b")
+_DAY_OR_MONTH = re.compile(r"'(0?[1-9]|1[0-2])([/.-])(0?[1-9]|1[0-2])\2\d{2,4}\b")
 
 
 @dataclass(frozen=True)
