@@ -44,6 +44,11 @@ class PartedTable:
     handle: Any = None
 
 
+def several(given: PartedTable | Sequence[PartedTable]) -> Sequence[PartedTable]:
+    """Return one or several tables of a name as several."""
+    return [given] if isinstance(given, PartedTable) else given
+
+
 Mapper = Callable[[Iterator[Any]], Iterable[Sent]]
 Reducer = Callable[[int, Mapping[str, pa.Table]], Iterable[Sent]]
 Inputs = Mapping[str, PartedTable | Sequence[PartedTable]]
@@ -148,8 +153,7 @@ class Parts(Generic[T]):
 
     def take_several(self, name: str) -> list[PartedTable]:
         """Return tables of one name, and forget them."""
-        tables = self.tables.pop(name)
-        return [tables] if isinstance(tables, PartedTable) else list(tables)
+        return list(several(self.tables.pop(name)))
 
 
 class Sender(Protocol[T_contra]):

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ibidem.execution.disk.stage_store import ChunkFile, FinishedStage, StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
-from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent
+from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, several
 from ibidem.execution.layout import Layout
 from ibidem.execution.memory import give_back_memory, used_memory
 from ibidem.execution.progress import Progress, Step
@@ -55,7 +55,7 @@ class DiskFlow:
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a mapper over the chunks of a table, or of several."""
-        files = [table.handle for table in _several(source) if table.handle is not None]
+        files = [table.handle for table in several(source) if table.handle is not None]
 
         def tasks() -> Iterator[_Task]:
             for file, chunks in _grouped(files):
@@ -65,7 +65,7 @@ class DiskFlow:
 
     def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a reducer over every partition that rows were sent to."""
-        named = [(name, table) for name, given in inputs.items() for table in _several(given)]
+        named = [(name, table) for name, given in inputs.items() for table in several(given)]
         schemas = {name: table.schema for name, table in named}
         files = [(name, table.handle) for name, table in named if table.handle is not None]
         partitions = sorted({partition for _, file in files for partition in file.by_partition})
@@ -203,10 +203,6 @@ class _Runner:
 
 def _map(mapper: Mapper, file: ChunkFile, chunks: Sequence[int]) -> Iterable[Sent]:
     return mapper(file.read(chunks))
-
-
-def _several(given: PartedTable | Sequence[PartedTable]) -> Sequence[PartedTable]:
-    return [given] if isinstance(given, PartedTable) else given
 
 
 def _grouped(files: Sequence[ChunkFile]) -> Iterator[tuple[ChunkFile, list[int]]]:

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.execution.disk_limit import DiskBudget
-from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, pieces
+from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, pieces, several
 from ibidem.execution.layout import Layout
 from ibidem.execution.spark.session import SessionSettings, escaped, folder_sizes
 
@@ -58,7 +58,7 @@ class SparkFlow:
         """Run a mapper over tables, or over the rows of data frames: `source.mapped` says how they are read."""
         routes = self._routes
         if isinstance(source, (PartedTable, list, tuple)):
-            tables = _with_rows(_several(source))
+            tables = _with_rows(several(source))
             if not tables:
                 return _nothing(outputs)
             stored = _union([self._frame(table) for table in tables])
@@ -84,7 +84,7 @@ class SparkFlow:
         from pyspark.sql import functions
 
         routes = self._routes
-        named = {name: _several(given) for name, given in inputs.items()}
+        named = {name: several(given) for name, given in inputs.items()}
         schemas = {name: table.schema for name, tables in named.items() for table in tables}
         stored = [(name, table) for name, tables in named.items() for table in _with_rows(tables)]
         if not stored:
@@ -188,10 +188,6 @@ class _BlockWriter:
         columns = [self._tags, self._routes, self._partitions, self._n_rows, self._n_before]
         columns = [pa.array(column, kind) for column, kind in zip(columns, _BLOCK.types, strict=False)]
         return pa.RecordBatch.from_arrays([*columns, payloads], schema=_BLOCK)
-
-
-def _several(given: PartedTable | Sequence[PartedTable]) -> Sequence[PartedTable]:
-    return [given] if isinstance(given, PartedTable) else given
 
 
 def _with_rows(tables: Sequence[PartedTable]) -> list[PartedTable]:
