@@ -64,7 +64,8 @@ def rehearsals(verb: str, folder: Path) -> Iterator[Rehearsal]:
         (folder / "pairs.csv").write_text("a_id,b_id\nd0,d1\nd0,d5\n", "utf-8")
         yield partial(api.compare_pairs, whole, str(folder / "pairs.csv"))
     if verb == "find":
-        yield partial(api.find, summed_up(), align=True)
+        # Records, because a verb of the program takes strings for paths.
+        yield partial(api.find, [{"id": str(number), "text": text} for number, text in enumerate(summed_up())], align=True)
     if verb == "tune":
         yield partial(api.tune, whole)
     elif verb == "index":
