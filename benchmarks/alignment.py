@@ -1,4 +1,4 @@
-"""Alignment measured: `compare` with the pairs given, `find --align` and an index without them, and short answers with degrees
+"""Alignment measured: `compare` with the pairs given, `find` and an index without them, and short answers with degrees
 of reuse.
 
 The collection with known passages is halved by a hash of the suspicious document's id, so that no such document is in both
@@ -151,7 +151,7 @@ def measure_pairs(known: Known, work: Path, repeats: int) -> None:
 
 def measure_finding(known: Known, work: Path, repeats: int) -> None:
     """Measure `find` over the whole collection, with alignment and without."""
-    for flags in (["--align"], []):
+    for flags in ([], ["--no-align"]):
         out = work / "out-find"
         seconds, peak = run_timed([IBIDEM, "find", known.documents, "-o", str(out), "--quiet", *flags], repeats, out)
         passages = read_passages(out)
@@ -322,7 +322,7 @@ def tune(known: Known) -> None:
         print(f"with the pairs: plagdet on the tuning half by value; a constant moves for a gain of {LEAST_GAIN} or more")
         choice = search(known, OF_PAIRS, usual, compare)
         print_choice(known, usual, choice, compare)
-        print("without the pairs: find --align over the whole collection, judged on the given pairs of the tuning half; these")
+        print("without the pairs: find over the whole collection, judged on the given pairs of the tuning half; these")
         print("  constants cost time, on large collections above all: weigh the gain against benchmarks/speed.py --only align")
         usual |= present_values(OF_FINDING)
         choice |= present_values(OF_FINDING)

@@ -30,14 +30,14 @@ MOST_GROWTH = 1.3
 MOST_MEMORY = 20  # times the text
 LEAST_SECONDS = 1.0  # growth of less says nothing
 VERBS = {
-    "words": ("find",),
+    "words": ("find", "--no-align"),
     "exact": ("find", "--signature", "exact"),
     "shingles": ("find", "--signature", "shingles"),
     "spotsigs": ("find", "--signature", "spotsigs"),
     "imatch": ("find", "--signature", "imatch"),
     "fingerprint": ("find", "--signature", "fingerprint"),
-    "same": ("find", "--same-document"),
-    "align": ("find", "--align"),
+    "same": ("find", "--same-document", "--no-align"),
+    "align": ("find",),
     "compare": ("compare",),
     "cluster": ("cluster",),
     "shingling": ("cluster", "--method", "shingling"),

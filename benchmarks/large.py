@@ -37,7 +37,7 @@ from speed import IBIDEM, run_timed
 VERBS = {
     "find-exact": ("find", "--signature", "exact"),
     "find-words": ("find", "--signature", "words"),
-    "find-aligned": ("find", "--align"),
+    "find-aligned": ("find",),
     "cluster": ("cluster",),
     "dedup": ("dedup",),
     "dedup-passage": ("dedup", "--level", "passage"),

@@ -107,7 +107,7 @@ def newsroom(folder: Path) -> User:
         writer.writeheader()
         for number, record in enumerate(found):
             writer.writerow(record | {"time": f"2031-03-{number + 1:02}T08:00:00Z", "group": f"paper {number % 4}"})
-    command = "ibidem find mine/articles.csv -o reprints --align --report"
+    command = "ibidem find mine/articles.csv -o reprints --report"
     return User("newsroom (CSV with times)", (command,), "reprints/report.html", {record["id"] for record in found})
 
 
@@ -125,7 +125,7 @@ def essays(folder: Path) -> User:
         (folder / "sources" / name).write_text(content, "utf-8")
         ids.add(f"mine/sources/{name}")
     commands = (
-        "ibidem find mine/essays --against mine/sources -o checked --align --report",
+        "ibidem find mine/essays --against mine/sources -o checked --report",
         "ibidem compare mine/essays/ada.txt mine/sources/gauges.txt",
     )
     return User("essays (a folder of txt, html)", commands, "checked/report.html", ids)

@@ -1,4 +1,4 @@
-"""How well `find` locates quotations, without and with `--align`: characters found of the known ones, and how many reported
+"""How well `find` locates quotations, without and with alignment: characters found of the known ones, and how many reported
 ones can be accounted for.
 
 The truth of both collections is sound but incomplete (a quotation also is in other messages of its thread), so there are
@@ -131,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="folder with the collections mail_list and newsgroups20")
     parser.add_argument(
-        "--show", type=int, default=0, help="print that many random passages, and as many that only --align finds, to be read"
+        "--show", type=int, default=0, help="print that many random passages, and as many that only alignment finds, to be read"
     )
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of find")
     parser.add_argument("--only", default="mail_list,newsgroups20", help="names of the collections, separated by commas")
@@ -147,7 +147,7 @@ def main() -> None:
                 print(f"{name:13} {row:14} {shown(figures)}", flush=True)
         show("found", list(results[False]), options.show)
         if options.show:
-            show("found only with --align", list(only_in(results[True], results[False])), options.show)
+            show("found only with alignment", list(only_in(results[True], results[False])), options.show)
 
 
 if __name__ == "__main__":

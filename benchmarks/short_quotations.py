@@ -1,4 +1,4 @@
-"""How many short quotations `find --align --min-aligned-words 5` finds, and what it reports beside them.
+"""How many short quotations `find --min-aligned-words 5` finds, and what it reports beside them.
 
 `python benchmarks/short_quotations.py --data DIR` puts runs of 5 to 24 words of one document of a real collection into another
 one, word for word, in the middle of a sentence. A row gives the share of the quotations that is found (at least four fifths of

@@ -38,7 +38,7 @@ def main() -> None:
         commands = {
             "find": ["find", str(EXAMPLE), *written],
             "find exact": ["find", str(EXAMPLE), *written, "--signature", "exact"],
-            "find --align": ["find", str(EXAMPLE), *written, "--align"],
+            "find --no-align": ["find", str(EXAMPLE), *written, "--no-align"],
             "compare": ["compare", str(essays / "essays" / "amara.txt"), str(essays / "sources" / "tides-handbook.txt")],
             "cluster": ["cluster", str(EXAMPLE), *written],
             "dedup passages": ["dedup", str(EXAMPLE), "--dry-run", "--level", "passage"],

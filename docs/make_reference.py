@@ -28,7 +28,7 @@ from ibidem.cli.options import flag
 from ibidem.cli.papers import value_shown
 from ibidem.cli.verb_group import VerbGroup
 from ibidem.cli.verbs import ibidem as program
-from ibidem.config import setting_fields
+from ibidem.config import setting_fields, setting_type
 from ibidem.config.papers import PRESETS
 from ibidem.formats.byte_streams import COMPRESSIONS
 from ibidem.formats.registry import FORMATS
@@ -56,8 +56,8 @@ def settings_page() -> str:
         if stage != last_stage:
             lines.append(f"\n## [{stage}]\n\n| setting | default | meaning |\n|---|---|---|")
             last_stage = stage
-        default = setting.default
-        shown = {True: "on", False: "off"}[default] if isinstance(default, bool) else default
+        default, kind = setting.default, setting_type(setting)
+        shown = {True: "on", False: "off", None: "off, but on for find"}.get(default, default) if kind is bool else default
         shown = float(shown) if isinstance(shown, Fraction) else shown
         choices = f" One of {', '.join(setting.metadata['choices'])}." if setting.metadata["choices"] else ""
         lines.append(f"| `{flag(setting.name)}` | {shown} | {cell(setting.metadata['help'])}{choices} |")

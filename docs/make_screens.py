@@ -50,7 +50,7 @@ SCREENS = {
     "warmup": ["NUMBA_CACHE_DIR=kernels ibidem warmup tune"],
 }
 WATCHED = {
-    "find": "ibidem find large.jsonl -o large-out --align",
+    "find": "ibidem find large.jsonl -o large-out",
     "cluster": "ibidem cluster large.jsonl -o large-clusters",
     "dedup": "ibidem dedup large.jsonl -o large-clean --level passage",
     "index add": "ibidem index add large.idx large.jsonl",

@@ -90,7 +90,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
         folder = Path(name)
         news = ibidem.find(NEWS).to_html(folder / "news.html", title="Newsroom")
-        essays = ibidem.find(ESSAYS / "essays", against=ESSAYS / "sources", align=True)
+        essays = ibidem.find(ESSAYS / "essays", against=ESSAYS / "sources")
         shown = essays.to_html(folder / "essays.html", title="Essays")
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
         views = (

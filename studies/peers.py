@@ -119,7 +119,7 @@ def compile_kernels(bench: Bench, articles: Path) -> None:
     pairs = bench.runner.work / "articles-given.csv"
     pairs.write_bytes((bench.data / ARTICLE_PAIRS).read_bytes())
     for verb, *flags in (
-        ("cluster",), ("find",), ("find", "--align"), ("compare", "--pairs", str(pairs)), ("dedup", "--level", "passage"),
+        ("cluster",), ("find", "--no-align"), ("find",), ("compare", "--pairs", str(pairs)), ("dedup", "--level", "passage"),
         ("dedup", "--level", "passage", "--align"),
         ("dedup", "--level", "sentence"),
     ):  # fmt: skip
@@ -165,7 +165,7 @@ def show_parts(bench: Bench, name: str, n_documents: int, n_given: int) -> None:
 def show_pairs(bench: Bench, name: str, truth: Truth, raw: Path, plain: Path) -> None:
     """Which pairs of documents are reported, nothing being given."""
     words, passages = words_seconds(raw), {}
-    found = [(bench.runner.run_ibidem("find", raw, *flags), words) for flags in ((), ("--align",))]
+    found = [(bench.runner.run_ibidem("find", raw, *flags), words) for flags in (("--no-align",), ())]
     runs, answers = bench.compare_documents(plain)
     for outcome, _ in found:
         if not outcome.failure:

@@ -136,7 +136,7 @@ def test_chains_hold_every_run_once_and_in_order(
     records, starts = located(collection)
     result = ibidem.find(
         records, min_similarity=limit, min_sentences=size, max_gap_sentences=max_gap, min_words=1, min_quote_words=0,
-        same_document=same_document, extend_ends=False, workers=1,
+        same_document=same_document, extend_ends=False, align=False, workers=1,
     )  # fmt: skip
     found = places(result)
     runs = in_characters(expected_passages(collection, size, word_likeness, Fraction(limit), 0, same_document), starts)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.alignment import Words, align_spans
+from ibidem.alignment.kernels.ends import MORE_BESIDE_VERBATIM
 from ibidem.alignment.kernels.evidence import N_GRADES
 from ibidem.config import AlignmentConfig
 from ibidem.sentences.kernels.stems import SENTENCE_BOUND, STOP_BOUND, WITHIN_CLAUSE
@@ -89,12 +90,13 @@ def edited_pairs(draw: st.DrawFn) -> tuple[Pair, list[int], Place]:
 
 
 @settings(max_examples=200, deadline=None)
-@given(edited_pairs(), st.sampled_from([2.0, 8.0, 20.0]))
-def test_passages_are_extended_as_the_twin_says(case: tuple[Pair, list[int], Place], least: float) -> None:
+@given(edited_pairs(), st.sampled_from([2.0, 8.0, 20.0]), st.integers(0, 3))
+def test_passages_are_extended_as_the_twin_says(case: tuple[Pair, list[int], Place], least: float, model: int) -> None:
     pair, bounds, place = case
     for at in (0, len(pair.a), len(pair.a) + len(pair.b)):
         bounds[at] = SENTENCE_BOUND
-    assert pair.extend(place, limits_of(min_extension_evidence=least)) == expected_place(pair, bounds, place, least)
+    wanted = least * (MORE_BESIDE_VERBATIM if model < 2 else 1)
+    assert pair.extend(place, model, limits_of(min_extension_evidence=least)) == expected_place(pair, bounds, place, wanted)
 
 
 def aligned(a: list[list[int]], b: list[list[int]], **changed: float) -> list[list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import numpy as np
@@ -70,6 +71,8 @@ def bound_of(text: str, after: int, start: int) -> int:
     gap = text[after:start]
     if any(character in "\n\f\u2028\u2029\x0b\r\x85…•" or character in ".!?。" for character in gap):
         return STOP_BOUND
+    if re.search(r"""[,:;：；]['"]|['"][,:;：；]""", gap):
+        return STOP_BOUND
     is_capital = unicodedata.category(text[start]) in ("Lu", "Lt")
     return CLAUSE_BOUND if is_capital or set(gap) & set(":;：；") else WITHIN_CLAUSE
 
@@ -80,7 +83,10 @@ def bound_of(text: str, after: int, start: int) -> int:
         st.tuples(
             st.sampled_from(["one", "Two", "Über", "ж", "Ж", "漢", "9", "x"]),
             st.sampled_from(
-                [" ", " ", ", ", ". ", "! ", "? ", "。", "\n", ": ", "; ", "：", "；", " (", ") ", " – ", "'", '"']
+                [
+                    " ", " ", ", ", ". ", "! ", "? ", "。", "\n", ": ", "; ", "：", "；", " (", ") ", " – ", "'", '"',
+                    '," ', '", ', ' "', "', ",
+                ]
             ),
         ),
         max_size=30,

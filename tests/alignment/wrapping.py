@@ -52,9 +52,8 @@ def _grade(stems, bounds, in_document, spans, other_start, other_end, low, high,
 @outer_kernel
 def _extend(stems, bounds, in_document, spans, place, room, limits):
     text = _text_of(stems, bounds, in_document, spans, room, limits.unseen)
-    for k in range(4):
+    for k in range(5):
         room.passages[k] = place[k]
-    room.passages[4] = 0
     room.evidence[0] = room.evidence[1] = 1.0
     extend_passages(text, room, limits, 1)
 
@@ -119,10 +118,11 @@ class Pair:
         grading = self.room.grading
         return grading.grades[low:high].tolist(), grading.in_place[low:high].tolist()
 
-    def extend(self, place: Sequence[int], limits: Limits) -> tuple[int, ...]:
-        """Return a passage extended by the sentences beside it."""
+    def extend(self, place: Sequence[int], model: int, limits: Limits) -> tuple[int, ...]:
+        """Return a passage, found under a model, extended by the sentences beside it."""
         assert self.room is not None
-        _extend(self.stems, self.bounds, self.in_document, self.spans, np.array(place, np.int64), self.room, limits)
+        passage = np.array([*place, model], np.int64)
+        _extend(self.stems, self.bounds, self.in_document, self.spans, passage, self.room, limits)
         return tuple(self.room.passages[:4].tolist())
 
 

@@ -97,7 +97,8 @@ def test_the_program_lists_its_verbs_by_job(run: Run) -> None:
 
 def test_a_switch_that_is_on_shows_how_to_turn_it_off(run: Run) -> None:
     assert "--verify / --no-verify" in run("cluster", "--help-all").out
-    assert "--no-align" not in run("find", "--help-all").out
+    assert "--align / --no-align" in run("find", "--help").out
+    assert "--no-align" not in run("dedup", "--help-all").out
 
 
 # Misspelt.

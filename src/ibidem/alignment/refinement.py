@@ -1,4 +1,4 @@
-"""`find --align`: the ends of passages found by sentences are moved to the word, and edited copies are added."""
+"""`find` with alignment: the ends of passages found by sentences are moved to the word, and edited copies are added."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ EXCEEDED = 1
 @report_option
 @setting_options(
     "documents", "reference", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
-    without=("summaries", "contained"),
+    without=("summaries", "contained"), on=("align",),
 )  # fmt: skip
 @verb_options
 def find(
@@ -81,7 +81,7 @@ def find(
 
     To run on Spark: ibidem find hdfs:///crawl -o hdfs:///found --engine spark --tmp-dir hdfs:///tmp
     """
-    config = resolve_settings(config_file, flags).with_signature("words")
+    config = resolve_settings(config_file, flags).with_alignment().with_signature("words")
     is_check = max_reused_share is not None or update_baseline
     _check_options(output, max_reused_share, baseline, update_baseline, report)
     if is_on_spark(config, output):

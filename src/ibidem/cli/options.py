@@ -69,15 +69,17 @@ class ChoiceType(click.Choice):  # type: ignore[type-arg,unused-ignore]
         raise click.UsageError(not_among(name, value, tuple(map(str, self.choices))), context)
 
 
-def setting_options(*stages: str, without: tuple[str, ...] = (), also: tuple[str, ...] = ()) -> Decorator:
+def setting_options(
+    *stages: str, without: tuple[str, ...] = (), also: tuple[str, ...] = (), on: tuple[str, ...] = ()
+) -> Decorator:
     """Add the flags of the given stages, except for some settings, those of single settings, and `--config` to a command.
 
-    Unset flags stay None: the file or the default decides.
+    Unset flags stay None: the file or the default decides. The settings `on` are so by default for this command.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         options = [
-            _option(setting)
+            _option(setting, setting.name in on)
             for stage, setting in setting_fields()
             if (stage in stages and setting.name not in (*without, *_NO_FLAGS)) or setting.name in also
         ]
@@ -104,14 +106,14 @@ def resolve_settings(config_file: str | None, flags: dict[str, Any]) -> Config:
     return config
 
 
-def _option(setting: dataclasses.Field[Any]) -> Decorator:
+def _option(setting: dataclasses.Field[Any], is_on: bool) -> Decorator:
     kind, about = setting_type(setting), setting.metadata
     default: Any = setting.default
     attributes: dict[str, Any] = {"default": None, "help": about["help"], "group": about["group"]}
     attributes |= {"is_common": about["is_common"], "hidden": about["is_hidden"]}
     if kind is bool:
         names = f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}"
-        return option(names, shown_default="on" if default else "", **attributes)
+        return option(names, shown_default="on" if default or is_on else "", **attributes)
     if setting.name in _LISTS:
         attributes |= {"multiple": True, "callback": _joined}
     if about["takes_auto"]:

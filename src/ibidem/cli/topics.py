@@ -68,7 +68,8 @@ both have, divided by the words that either has.
 --as pdc-mr runs a paper as it is printed; `ibidem papers` lists what it sets.
 
 auto means words where text is looked for, and exact where it is removed (dedup). An index takes words or exact. exact is the
-fastest; words also finds sentences in which a word was changed; --align also finds edited copies and parts of sentences.""",
+fastest; words also finds sentences in which a word was changed. With auto, find also
+aligns words; with another signature, only if --align is given.""",
     ),
     "memory": Topic(
         "Memory and disk space",

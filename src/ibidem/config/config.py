@@ -91,6 +91,13 @@ class Config:
         """Return the settings with the signature that is usual for a verb, if none was chosen."""
         return Config.of(self, signature=usual) if self.signatures.signature == "auto" else self
 
+    def with_alignment(self) -> Config:
+        """Return the settings of `find`, which aligns unless a signature or a paper is chosen: then only that counts."""
+        if self.alignment.align is not None:
+            return self
+        chosen = self.signatures
+        return Config.of(self, align=chosen.signature == "auto" and chosen.as_paper == NO_PAPER and not chosen.paper)
+
     def to_toml(self) -> str:
         """Return the settings as TOML text that `from_toml` reads back. Words that were given in Python need a file first."""
         given = ((setting.name, getattr(getattr(self, stage), setting.name)) for stage, setting in setting_fields())
@@ -100,7 +107,7 @@ class Config:
         lines: list[str] = []
         for stage, values in self.to_dict().items():
             lines.append(f"[{stage}]")
-            lines.extend(f"{name} = {_toml_value(value)}" for name, value in values.items())
+            lines.extend(f"{name} = {_toml_value(value)}" for name, value in values.items() if value is not None)
             lines.append("")
         return "\n".join(lines)
 
@@ -161,7 +168,8 @@ def setting_fields() -> Iterator[tuple[str, dataclasses.Field[Any]]]:
 
 def setting_type(setting: dataclasses.Field[Any]) -> type:
     """Return the Python type of a setting."""
-    return type(setting.default)
+    kind: type = setting.metadata["kind"]
+    return kind
 
 
 def settings_from_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -199,6 +207,8 @@ def settings_from_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
     wanted = setting_type(setting)
+    if value is None and setting.default is None:
+        return None
     if wanted is Fraction:
         # repr, not the binary value: 0.8 means 4/5, and limits are compared as integers.
         return Fraction(str(value)) if isinstance(value, (int, float, str)) else Fraction(value)

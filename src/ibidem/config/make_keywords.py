@@ -202,7 +202,8 @@ def type_of(setting: dataclasses.Field[Any]) -> str:
     if choices:
         return f"Literal[{', '.join(map(_literal, choices))}]"
     kind = setting_type(setting)
-    return _WIDER_TYPES.get(setting.name, "float | Fraction" if kind is Fraction else kind.__name__)
+    name = "float | Fraction" if kind is Fraction else kind.__name__ + (" | None" if setting.default is None else "")
+    return _WIDER_TYPES.get(setting.name, name)
 
 
 def _literal(value: Any) -> str:

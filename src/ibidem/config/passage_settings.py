@@ -63,8 +63,12 @@ class PassagesConfig:
 class AlignmentConfig:
     """How two texts are aligned word by word."""
 
-    align: bool = criterion(
-        False, "Also find edited copies and parts of sentences. What matches is extended word by word.", common=True
+    align: bool | None = criterion(
+        None,
+        "Align words, to find edited copies. Parts of sentences are found too, and matches begin and end at the right word. "
+        "For find, this is on unless a signature or a paper is chosen, and costs as much time again.",
+        common=True,
+        kind=bool,
     )
     min_evidence: float = criterion(
         25.0, "Evidence an aligned passage needs. It is the logarithm of how much likelier a copy is than chance.", at_least=0

@@ -61,13 +61,15 @@ def _setting(
     at_least: float | None = None,
     at_most: float = LARGEST,
     takes_auto: bool = False,
+    kind: type | None = None,
 ) -> Any:
     """Describe a setting. A plain `--help` shows the first sentence of common ones; `value` is what it calls the value.
 
     A hidden one has a flag that no help shows. With `takes_auto`, a number may be given as the word auto, which is AUTO.
+    `kind` is the type of one whose default is None: the verb chooses.
     """
     about = {"group": group, "help": help_text, "is_common": common, "is_hidden": hidden, "value": value}
-    about |= {"takes_auto": takes_auto}
+    about |= {"takes_auto": takes_auto, "kind": type(default) if kind is None else kind}
     return field(default=default, metadata={**about, "choices": choices, "at_least": at_least, "at_most": at_most})
 
 

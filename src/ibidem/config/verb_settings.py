@@ -65,7 +65,7 @@ class FindSettings(TypedDict, total=False):
     skip_same_group: bool
     runs: bool
     families: bool
-    align: bool
+    align: bool | None
     min_evidence: float
     min_aligned_words: int
     difference_kinds: bool
@@ -200,7 +200,7 @@ class DedupSettings(TypedDict, total=False):
     min_quote_words: int
     min_run_words: int
     same_document: bool
-    align: bool
+    align: bool | None
     min_evidence: float
     min_aligned_words: int
     measure: Literal["resemblance", "order"]

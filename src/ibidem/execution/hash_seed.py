@@ -30,4 +30,4 @@ def _depends_on_hashes(verb: str, config: Config, plan: SamplingPlan | None) -> 
         settings = config.resemblance
         is_sampled = plan is not None or settings.sample_every > 1 or settings.sampling != "modulo"
         return is_sampled or settings.method not in _METHODS
-    return config.signatures.signature == "spotsigs" or config.alignment.align
+    return config.signatures.signature == "spotsigs" or bool(config.alignment.align)

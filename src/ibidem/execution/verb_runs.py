@@ -48,6 +48,7 @@ class VerbRun:
 
         made, spark_engine = _with_engine(config, engine, settings)
         check_paper(made, verb)
+        made = made.with_alignment() if verb == "find" else made  # before the signature, on which it depends
         made = made if signature is None else made.with_signature(signature)
         on_spark = spark_engine is not None
         reference = None if against is None else settle(against, on_spark)

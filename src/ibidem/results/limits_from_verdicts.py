@@ -120,7 +120,7 @@ class VerdictTuning:
 
     def to_toml(self) -> str:
         """Return the text of a settings file for `--config`: the limits, and settings of the run that are not the defaults."""
-        usual = Config().with_signature("words" if self.verb == "find" else "auto").to_dict()
+        usual = (Config().with_alignment().with_signature("words") if self.verb == "find" else Config()).to_dict()
         lines = [FIRST_LINE, *(f"# {line}" for line in remarks(self))]
         for stage, values in self.config.to_dict().items():
             chosen = {

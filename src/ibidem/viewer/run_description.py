@@ -28,7 +28,8 @@ _MOST_MIRRORS = 20
 
 def describe_settings(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]]:
     """Return the settings that mattered, changed ones first, without the seed, which is random and tells a reader nothing."""
-    defaults = Config().with_signature("words").to_dict()
+    usual = Config().with_alignment() if verb == "find" else Config()
+    defaults = usual.with_signature("words").to_dict()
     described = [
         {
             "stage": stage,

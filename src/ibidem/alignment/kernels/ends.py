@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.alignment.kernels.evidence import N_GRADES, grade_against
+from ibidem.alignment.kernels.evidence import N_GRADES, VERBATIM_MODELS, grade_against
 from ibidem.alignment.kernels.room import PASSAGE
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.sentences.kernels.stems import STOP_BOUND, is_joined
@@ -17,6 +17,7 @@ _MOST_UNITS = 3  # sentences on each side that are tried together
 _MOST_UNIT_WORDS = 60
 _LEAST_UNIT_WORDS = 3
 _MOST_EXTENSIONS = 8  # of one end
+MORE_BESIDE_VERBATIM = 2.0  # times the evidence, beside what is word for word: a name in common is more likely the subject
 
 
 @inner_kernel
@@ -66,6 +67,8 @@ def _extend_end(text, own, n, step, room, limits):
     limit_a = text.n_a_words if is_end else np.int64(0)
     limit_b = text.n_words if is_end else text.n_a_words
     most, best_a, best_b = limits.min_extension_evidence, start_a, start_b
+    if passages[at + 4] < VERBATIM_MODELS:
+        most *= MORE_BESIDE_VERBATIM
     a = start_a
     for _ in range(_MOST_UNITS):
         before, a = a, _unit_end(text.bounds, a, step, limit_a)

@@ -42,6 +42,7 @@ _ROUNDS = 2
 _LEAST_HOPE = 0.8  # of the evidence that a passage needs: with less, moved ends do not make it enough
 _SMALL_CORE_WORDS = 60  # a cluster with fewer is looked at by itself first,
 _LEAST_CORE_HOPE = 0.5  # and needs this share of the evidence that a passage needs
+VERBATIM_MODELS = 2  # the first ones: word for word, or nearly
 _CLOSE_MODELS = 4  # the first ones: of copies that have at least half of their words in order
 _MOST_KNOWN = 0.8  # of a cluster, in a passage found before it; of its words in order, if it is word for word
 _COMPETITIVE = 0.8  # a model that starts with less than this share of the best evidence does not overtake it

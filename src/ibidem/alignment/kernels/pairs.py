@@ -9,7 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.alignment.kernels.ends import extend_passages
-from ibidem.alignment.kernels.evidence import N_GRADES, best_stretch, grade_against, measure_rates, passages_of_seeds
+from ibidem.alignment.kernels.evidence import (
+    N_GRADES,
+    VERBATIM_MODELS,
+    best_stretch,
+    grade_against,
+    measure_rates,
+    passages_of_seeds,
+)
 from ibidem.alignment.kernels.room import PASSAGE, Text
 from ibidem.alignment.kernels.seeds import common_octets, equal_from, merge_short, similar_sentences, weigh_sentences
 from ibidem.columns.hashes import GOLDEN
@@ -20,7 +27,6 @@ OUTCOME = 6  # pair, start and end in a, start and end in b, words in common
 _HALF = np.uint64(32)
 MOST_IN_DOCUMENT = (1 << 16) - 1  # of one word, as far as is counted
 _LEAST_SENTENCE_WORDS = 3
-_VERBATIM_MODELS = 2
 # What makes a stretch a summary of the whole other text.
 _SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of the summary
 _MOST_OF_TEXT = 0.4  # of its own text
@@ -140,7 +146,7 @@ def _is_own_work(start, end, side, room, limits, n):
     """
     for i in range(n):
         at = PASSAGE * i + 2 * side
-        if room.evidence[2 * i] > 0.0 and room.passages[PASSAGE * i + 4] < _VERBATIM_MODELS:
+        if room.evidence[2 * i] > 0.0 and room.passages[PASSAGE * i + 4] < VERBATIM_MODELS:
             n_copied = min(end, room.passages[at + 1]) - max(start, room.passages[at])
             if n_copied > _MOST_COPIED * (end - start):
                 return False
@@ -247,12 +253,12 @@ def _resolve(room, limits, n):
     has_verbatim = False
     for i in range(n):
         strength = min(evidence[2 * i], evidence[2 * i + 1])
-        has_verbatim |= passages[PASSAGE * i + 4] < _VERBATIM_MODELS and strength >= 2 * limits.min_evidence
+        has_verbatim |= passages[PASSAGE * i + 4] < VERBATIM_MODELS and strength >= 2 * limits.min_evidence
     for i in range(n):
         at, strength = PASSAGE * i, min(evidence[2 * i], evidence[2 * i + 1])
         is_short = min(passages[at + 1] - passages[at], passages[at + 3] - passages[at + 2]) < limits.min_words
         is_weak = strength < limits.min_evidence * (
-            limits.beside_verbatim if has_verbatim and passages[at + 4] >= _VERBATIM_MODELS else 1
+            limits.beside_verbatim if has_verbatim and passages[at + 4] >= VERBATIM_MODELS else 1
         )
         if is_short or is_weak:
             evidence[2 * i] = evidence[2 * i + 1] = 0.0

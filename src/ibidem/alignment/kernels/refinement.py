@@ -146,22 +146,24 @@ def find_around(points, pairs, spans, span_pairs, slack, heads, following, aroun
 
 
 @inner_kernel
-def _covers(spans, i, j, share):
-    """Return whether passage i covers at least a share of passage j on both sides."""
+def _covers(spans, i, j, most_share):
+    """Return whether passage i covers half of passage j on both sides, and at least `most_share` of it on one."""
+    is_most = False
     for side in range(2):
         start, end = spans[4 * j + 2 * side], spans[4 * j + 2 * side + 1]
         low, high = max(start, spans[4 * i + 2 * side]), min(end, spans[4 * i + 2 * side + 1])
-        if high - low < share * (end - start):
+        if high - low < _HALF * (end - start):
             return False
-    return True
+        is_most |= high - low >= most_share * (end - start)
+    return is_most
 
 
 @outer_kernel
 def choose_passages(pairs, spans, is_found, heads, following, is_kept):
     """Decide which passages are kept: an aligned one is dropped if a kept one of its pair covers half of it on both sides.
 
-    One found by sentences is dropped only if nearly all of it is inside an aligned one. Passages that are preferred to others
-    of their pair come first.
+    One found by sentences is dropped only if, besides, nearly all of one side is inside an aligned one: what is left of the
+    other side then has no counterpart. Passages that are preferred to others of their pair come first.
     """
     most_bits = np.int64(-1)
     for i in range(len(pairs)):

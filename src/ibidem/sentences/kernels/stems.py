@@ -19,6 +19,7 @@ from ibidem.sentences.code_points import (
     KIND_PAGES,
     MARK,
     NEWLINE,
+    QUOTE,
     UNSPACED,
     UPPER,
 )
@@ -32,7 +33,7 @@ STEM_BYTES = 64  # however many marks a word carries
 # Where a stretch of words may begin or end: how strongly a text is divided before a word.
 WITHIN_CLAUSE = 0
 CLAUSE_BOUND = 1  # a capital letter, or a colon or semicolon before it
-STOP_BOUND = 2  # a full stop, an exclamation or question mark, or a line break before it
+STOP_BOUND = 2  # a full stop, an exclamation or question mark, a line break, or the comma at the end of a quotation before it
 SENTENCE_BOUND = 3
 _COLON, _SEMICOLON, _WIDE_COLON, _WIDE_SEMICOLON = 0x3A, 0x3B, 0x9A, 0x9B  # full-width ones are EF BC 9A and EF BC 9B
 _CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
@@ -126,12 +127,16 @@ def stem_words(
     n, sentence = np.int64(0), np.int64(0)
     for text in range(len(offsets) - 1):
         i, end = offsets[text], offsets[text + 1]
-        bound = WITHIN_CLAUSE
+        bound, last = WITHIN_CLAUSE, BLANK
         while i < end:
             kind = kinds[i]
             if kind < FIRST_TOKEN_KIND:
                 if kind != BLANK:
                     bound = max(bound, _bound_after(data, i, kind))
+                    if (kind == QUOTE and last == COMMA) or (kind == COMMA and last == QUOTE):
+                        bound = max(bound, STOP_BOUND)
+                if kind != CONTINUATION:
+                    last = kind
                 i += 1
                 continue
             if kind == UPPER and bound < CLAUSE_BOUND:
@@ -141,7 +146,7 @@ def stem_words(
                 sentence += 1
                 bound = SENTENCE_BOUND
             bounds[n] = bound
-            bound = WITHIN_CLAUSE
+            bound, last = WITHIN_CLAUSE, BLANK
             is_alone = kind in (UNSPACED, CLUSTER)
             # Words of a few letters of ASCII, which most are, are hashed as `tokenise_span` hashes them.
             word = load_bytes(data, i, end)
