@@ -130,7 +130,7 @@ def results(folder: Path, n_pairs: int, verb: str = "find") -> Path:
     path = folder / "documents.jsonl"
     write_jsonl(path, records)
     if verb == "find":
-        ibidem.find(path, min_sentences=2).write(folder / "out")
+        ibidem.find(path, min_sentences=2, align=False).write(folder / "out")
     else:
         ibidem.cluster(path, shingle_size=3, min_similarity=0.05).write(folder / "out")
     return folder / "out"

@@ -22,7 +22,7 @@ from ibidem.formats.sources import FileSource, Source
 _MEMORY_A_BYTE = {
     "find-exact": 5,
     "find": 6,
-    "find-aligned": 11,
+    "find-aligned": 8,
     "cluster": 5,
     "dedup-document": 5,
     "dedup": 5,
