@@ -36,8 +36,8 @@ LAYERS = [
 ]  # fmt: skip
 # What of `execution` every layer may use. The rest of it opens runs, or is a program.
 GROUND = {
-    "compiler", "disk_limit", "durable_files", "flow", "kernel_cache", "layout", "locks", "memory", "operating_system",
-    "output_folder", "progress", "spill", "tasks", "threads",
+    "compiler", "descriptors", "disk_limit", "durable_files", "flow", "kernel_cache", "layout", "locks", "memory",
+    "operating_system", "output_folder", "progress", "spill", "tasks", "threads",
 }  # fmt: skip
 PROGRAMS = {"execution.warmup"}
 # Imports that point the wrong way, each with the reason. The list may only become shorter.

@@ -168,6 +168,7 @@ def test_random_collections(data: Any) -> None:
         "min_quote_words": data.draw(st.sampled_from([0, 4])),
         "hash_seed": seed,
         "families": True,
+        "align": data.draw(st.booleans()),
     }
     whole = ibidem.find(records, against=reference or None, **chosen)
     rows, passages = rows_of(whole.families), rows_of(whole.passages)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import _thread
 import os
-import select
 import signal
 import sys
 import threading
@@ -16,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
+
+from ibidem.execution.descriptors import is_readable
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE_SECONDS = 1.0
@@ -135,7 +136,7 @@ def _watch_signals() -> Callable[[], None]:
     def watch() -> None:
         n_received = n_raised_here = 0
         while True:
-            if not select.select([reader], [], [], _LOOK_SECONDS if n_received else None)[0]:
+            if not is_readable(reader, _LOOK_SECONDS if n_received else None):
                 frame = sys._current_frames().get(main_thread)
                 if _postponed and not done.is_set() and not _is_loading_code(frame):
                     n_raised_here += 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import select
 import threading
 from collections.abc import Iterator
 from typing import Any
 
+from ibidem.execution.descriptors import is_readable
 from ibidem.formats.byte_streams import BOM, MAX_RECORD_BYTES, ByteStream
 
 # Small enough to stay near the cache: blocks of 16 MB parse at two thirds of the speed.
@@ -57,7 +57,7 @@ def arriving_lines(descriptor: int, stopped: threading.Event) -> Iterator[bytes]
     is_first = True
     while not stopped.is_set():
         # Not a plain read: that would keep waiting when nothing more arrives.
-        if not select.select([descriptor], [], [], _SECONDS_BETWEEN_LOOKS)[0]:
+        if not is_readable(descriptor, _SECONDS_BETWEEN_LOOKS):
             continue
         block = os.read(descriptor, _ARRIVING_BYTES)
         first, *others = block.split(b"\n")

@@ -20,9 +20,9 @@ STEP = re.compile(
     rf"  (\S+) +(\d+\.\d) s  memory {SIZE} now, {SIZE} peak; read {SIZE} \({SIZE}/s\), wrote {SIZE}, on disk {SIZE}"
 )
 STAGES = {
-    "find": {"inputs", "sentences", "matches", "passages", "tables", "writing"},
+    "find": {"inputs", "sentences", "matches", "passages", "alignment", "tables", "writing"},
     "cluster": {"inputs", "shingles", "pairs", "clusters", "tables", "writing"},
-    "dedup": {"inputs", "shingles", "pairs", "clusters", "tables", "writing"},
+    "dedup": {"inputs", "shingles", "pairs", "clusters", "differences", "tables", "writing"},
 }
 USED = ("spilled_bytes", "spilled_bytes_peak", "partitions")
 
