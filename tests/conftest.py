@@ -10,6 +10,7 @@ seconds of a clock, it is nearly the same on a machine that has other things to 
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -38,6 +39,14 @@ for name, most in MOST_EXAMPLES.items():
 def work_is_shared_however_little_there_is() -> None:
     """Cut even the smallest collection into parts, as large ones are: the outcome must not depend on it."""
     tasks.LEAST_COST = 1
+
+
+@pytest.fixture(autouse=True, scope="session")
+def programs_in_this_process_leave_garbage_collection_alone() -> None:
+    """Ignore what a program sets for the rest of its life, which is short: files that nobody uses would stay open."""
+    gc.collect()
+    gc.set_threshold(20_000)
+    gc.set_threshold = gc.freeze = lambda *_: None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
