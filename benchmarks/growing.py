@@ -87,12 +87,14 @@ def measure_stream(path: Path, work: Path, wanted: int) -> None:
     print(f"  the same through `ibidem watch`: {time.perf_counter() - begin:.1f} s, {n_bytes / 1e6:.0f} MB written", flush=True)
 
 
-def measure_latency(path: Path, work: Path, wanted: int) -> None:
+def make_large_index(path: Path, work: Path, wanted: int) -> tuple[Path, Path]:
+    """Return an index of all documents but every twentieth, and a file of beginnings of those; both are made once."""
     from ibidem import Index, split_sentences
 
-    folder, queries = work / "large.idx", work / "queries.jsonl"
+    folder, queries, source = work / "large.idx", work / "queries.jsonl", work / "large.jsonl"
+    if (work / "large.complete").exists():
+        return folder, queries
     shutil.rmtree(folder, ignore_errors=True)
-    source = work / "large.jsonl"
     spans = [split_sentences(record["text"]) for record in read_records(path)]
     n_known = sum(len(found) for number, found in enumerate(spans) if number % 20)
     chance = random.Random(7)
@@ -118,6 +120,13 @@ def measure_latency(path: Path, work: Path, wanted: int) -> None:
         f"for texts; memory {memory_of()['peak']} MB",
         flush=True,
     )
+    (work / "large.complete").touch()
+    return folder, queries
+
+
+def measure_latency(path: Path, work: Path, wanted: int) -> None:
+    (work / "large.complete").unlink(missing_ok=True)
+    folder, queries = make_large_index(path, work, wanted)
     for engine in ("overlap", "overlap --align", "fingerprint", "bits"):
         subprocess.run([sys.executable, __file__, "--ask", str(folder), str(queries), engine], check=True)
 
