@@ -12,12 +12,19 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ibidem.columns.page_marks import PAGE, REGION, PageMap
 from ibidem.columns.texts import text_buffers
 
 _MOST_MAPS = 256
 _MARK_BYTE = ord(PAGE)
+
+
+def rows_with_pages(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return which texts have pages, given their bytes and offsets."""
+    filled = np.flatnonzero(offsets[1:] > offsets[:-1])
+    return filled[data[offsets[filled]] == _MARK_BYTE]
 
 
 @dataclass(frozen=True)
@@ -33,9 +40,7 @@ class PageMarks:
     @classmethod
     def of(cls, texts: pa.Array) -> PageMarks:
         """Return what a column of texts has; those without pages cost one byte each."""
-        data, offsets = text_buffers(texts)
-        begins = offsets[:-1][np.diff(offsets) > 0]
-        if not (data[begins] == _MARK_BYTE).any():
+        if not len(rows_with_pages(*text_buffers(texts))):
             return cls()
         marked = texts.filter(pc.starts_with(texts, PAGE))
         return cls(True, bool(pc.any(pc.match_substring(marked, REGION)).as_py()))

@@ -22,6 +22,7 @@ from ibidem.execution.tasks import RunTasks
 from ibidem.index.segment import strings
 from ibidem.index.source_texts import Numbers, SourceTexts, bytes_of_chars, joined_texts
 from ibidem.passages import PassageRows
+from ibidem.passages.extension import EndWords, of_their_pairs
 from ibidem.passages.kernels.chains import A_FIRST, B_FIRST
 from ibidem.passages.tables import by_pair, in_reading_order, passages_table
 
@@ -46,11 +47,25 @@ def align_known(
 
 
 def extend_known(
-    passages: list[PassageRows], rows: Rows, small: Collection, texts: SourceTexts, config: Config, run_tasks: RunTasks
-) -> pa.Table:
-    """Return passages in the schema PASSAGES; where the texts of both documents are there, their ends are moved outwards."""
+    passages: list[PassageRows], rows: Rows, small: Collection, texts: SourceTexts, words: EndWords, config: Config,
+    run_tasks: RunTasks,
+) -> pa.Table:  # fmt: skip
+    """Return passages in the schema PASSAGES; where the texts of both documents are there, their ends are moved outwards.
+
+    `words` say for the sentences of the small collection which ends may move: only those texts are read.
+    """
     min_sentences = passage_limits(config).min_sentences
-    stay, moved, documents = _apart(passages, rows, texts.has())
+    has_text = texts.has()
+    stay, moved, known = [], [], [np.empty((0, 2), np.int64)]
+    for part in passages:
+        documents = _documents_of(part, rows)
+        may_move = np.zeros(len(part), np.bool_)
+        may_move[of_their_pairs(words.may_move(part, rows) != 0, documents.T)] = True
+        may_move &= has_text[documents].all(axis=1)
+        stay.append(part.chosen(~may_move))
+        moved.append(part.chosen(may_move))
+        known.append(documents[may_move])
+    documents = np.concatenate(known)
     if len(documents) == 0:
         return passages_table(stay, rows, small, min_sentences, run_tasks)
     whole, in_whole = _whole_texts(small, texts, np.unique(documents), rows)
@@ -60,13 +75,18 @@ def extend_known(
     return by_pair([passages_table(stay, rows, small, min_sentences, run_tasks), found])
 
 
+def _documents_of(passages: PassageRows, rows: Rows) -> Numbers:
+    """Return the documents of passages, a and b."""
+    return rows.document[passages.table[:, [A_FIRST, B_FIRST]]].astype(np.int64)
+
+
 def _apart(
     passages: list[PassageRows], rows: Rows, has_text: NDArray[np.bool_]
 ) -> tuple[list[PassageRows], list[PassageRows], Numbers]:
     """Return the passages of which a text is not there, and the others with their documents."""
     stay, moved, known = [], [], [np.empty((0, 2), np.int64)]
     for part in passages:
-        documents = rows.document[part.table[:, [A_FIRST, B_FIRST]]].astype(np.int64)
+        documents = _documents_of(part, rows)
         is_moved = np.asarray(has_text[documents].all(axis=1), np.bool_)
         stay.append(part.chosen(~is_moved))
         moved.append(part.chosen(is_moved))
@@ -124,10 +144,7 @@ def _sentences_of(texts: SourceTexts, chosen: Numbers) -> tuple[Numbers, NDArray
     of_arrivals = ranges(source.document_first[mine], sizes[0])
     n_words = [source.n_words[of_arrivals]]
     starts, ends = ([column[of_arrivals].astype(np.int64)] for column in (source.start_char, source.end_char))
-    first = len(texts.arrivals)
-    for segment, documents in texts.known:
-        own = documents[chosen[(chosen >= first) & (chosen < first + len(documents))] - first]
-        first += len(documents)
+    for segment, own in texts.of_segments(chosen):
         sizes.append(segment.sentence_counts(own))
         sentences = ranges(segment.document_first[own], sizes[-1])
         n_words.append(segment.word_counts(segment.types[sentences]))

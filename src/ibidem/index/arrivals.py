@@ -24,6 +24,7 @@ from ibidem.index.segment import ABSENT, Segment, SegmentSettings, document_colu
 from ibidem.index.segment_build import ELEMENT_BITS, SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
 from ibidem.matches import join_types, sort_sets
+from ibidem.passages.extension import EndWords
 from ibidem.sentences.core import gather
 from ibidem.sentences.ignored_text import load_ignored
 from ibidem.signatures import SentenceTypes, TypeTokens, collapse_sentences, type_tokens
@@ -124,6 +125,11 @@ class Arrivals:
     def _texts(self) -> TextColumns:
         return pack_texts(batch.column("text") for batch in self.collection.batches)
 
+    @cached_property
+    def end_words(self) -> EndWords:
+        """What is known of the words next to the sentences, as segments store it."""
+        return EndWords.of_all(self.collection, self._run_tasks).in_bytes()
+
     def _elements(self, counts: WordCounts, settings: SegmentSettings) -> HashSets:
         """Return what every type is known by."""
         words, first = self._words
@@ -187,8 +193,9 @@ class Arrivals:
         source, (words, first) = self.collection, self._words
         documents = document_columns(serials, source.n_chars, source.times, source.ids, source.groups)
         sentences = SentenceColumns(
-            source.document_first, self.types.of_sentence.astype(np.uint32), source.start_char, source.end_char
-        )
+            source.document_first, self.types.of_sentence.astype(np.uint32), source.start_char, source.end_char,
+            self.end_words if settings.texts else None,
+        )  # fmt: skip
         # A copy of the words: they may also be searched for, and building consumes them.
         types = TypeColumns(self.digests, words.ids.copy(), first, words.hashes)
         if settings.elements is not None and not has_key(settings.elements):

@@ -58,6 +58,7 @@ from ibidem.model import Document
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
 _CHUNKS_IN_MEMORY = 60  # several are built at a time, and each takes several times its text
 _MERGING_BYTES_A_SENTENCE, _WITH_TEXTS = 600, 800
+_MOST_CONFIGS = 64  # remembered
 _FEWEST_SENTENCES, _MOST_SENTENCES = 100_000, 16_000_000
 
 
@@ -104,6 +105,7 @@ class Index:
             raise
         self._reader = SnapshotReader(self._catalog)
         self._settings = segment_settings(self.config)
+        self._configs: dict[frozenset[tuple[str, type, Any]], Config] = {}  # checking settings takes as long as a search
         self.skipped = SkippedRecords(self.config.output.strict)
         self.same_texts: dict[str, str] = {}
         self.notices: list[str] = []
@@ -227,6 +229,7 @@ class Index:
             self._is_new, self._stored = False, mine
             self.config = Config.of(self.config, bits_per_word=mine["bits_per_word"])
             self._settings = segment_settings(self.config)
+            self._configs = {}
 
     def _current(self) -> Snapshot:
         self._check_usable()
@@ -423,6 +426,18 @@ class Index:
     def _config_for(self, settings: Mapping[str, Any]) -> Config:
         if not settings:
             return self.config
+        try:  # by type as well: 1 and True are equal, but one of them may be wrong
+            key = frozenset((name, type(value), value) for name, value in settings.items())
+        except TypeError:  # a list of paths, for example
+            return self._checked_config(settings)
+        config = self._configs.get(key)
+        if config is None:
+            config = self._checked_config(settings)
+            if len(self._configs) < _MOST_CONFIGS:
+                self._configs[key] = config
+        return config
+
+    def _checked_config(self, settings: Mapping[str, Any]) -> Config:
         check_paper(Config.of(self.config, **settings), "index")
         return with_stored(self._stored, self.config, settings)
 

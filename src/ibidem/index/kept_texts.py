@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.columns.page_columns import rows_with_pages
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.texts import text_buffers
 from ibidem.errors import IndexDamagedError
@@ -30,7 +31,8 @@ _STEP = "Run `ibidem index verify DIR`; restore the index from a backup, or rebu
 class TextColumns:
     """Texts of documents, as a segment stores them. Block b has the documents `[text_documents[b], text_documents[b + 1])`.
 
-    `text_sizes` are the bytes of each text in UTF-8; -1 if it is not there.
+    `text_sizes` are the bytes of each text in UTF-8; -1 if it is not there. `paged_texts` are the documents whose text has
+    pages, in order; None if an earlier version wrote some of the texts.
     """
 
     text_sizes: Numbers
@@ -38,10 +40,17 @@ class TextColumns:
     text_first: Numbers
     text_checks: NDArray[np.uint32]
     text_bytes: NDArray[np.uint8]
+    paged_texts: NDArray[np.uint32] | None = None
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
-        return dict(self.__dict__)
+        return {name: column for name, column in self.__dict__.items() if column is not None}
+
+    def may_have_pages(self, documents: Numbers) -> NDArray[np.bool_]:
+        """Return which of these documents may have a text with pages."""
+        if self.paged_texts is None:
+            return self.has(documents)
+        return np.isin(documents, self.paged_texts) if len(self.paged_texts) else np.zeros(len(documents), np.bool_)
 
     def has(self, documents: Numbers) -> NDArray[np.bool_]:
         """Return which of these documents have a text."""
@@ -113,8 +122,8 @@ class _Blocks:
         self._checks.append(check)
         self._documents.append(n_documents)
 
-    def columns(self) -> TextColumns:
-        """Return everything as columns."""
+    def columns(self, paged: NDArray[np.uint32] | None) -> TextColumns:
+        """Return everything as columns, given the documents with pages."""
         self._close()
         return TextColumns(
             text_sizes=np.concatenate(self._sizes),
@@ -122,19 +131,23 @@ class _Blocks:
             text_first=starts_of([len(packed) for packed in self._packed[1:]]),
             text_checks=np.array(self._checks, np.uint32),
             text_bytes=np.concatenate(self._packed),
+            paged_texts=paged,
         )
 
 
 def pack_texts(columns: Iterable[pa.LargeStringArray]) -> TextColumns:
     """Return texts, given by columns in order, in blocks."""
     blocks = _Blocks()
+    paged, n_before = [np.empty(0, np.int64)], 0
     for texts in columns:
         data, first = text_buffers(texts)
         view = data.data
+        paged.append(rows_with_pages(data, first) + n_before)
+        n_before += len(texts)
         for start, end in zip(first[:-1].tolist(), first[1:].tolist(), strict=True):
             blocks.add(view[start:end])
         blocks.add_sizes(np.diff(first))
-    return blocks.columns()
+    return blocks.columns(np.concatenate(paged).astype(np.uint32))
 
 
 def merge_texts(parts: Sequence[tuple[TextColumns | None, Numbers]]) -> TextColumns | None:
@@ -161,7 +174,19 @@ def merge_texts(parts: Sequence[tuple[TextColumns | None, Numbers]]) -> TextColu
             else:
                 for text in columns.read(chosen):
                     blocks.add(text)
-    return blocks.columns()
+    return blocks.columns(_merged_pages(parts))
+
+
+def _merged_pages(parts: Sequence[tuple[TextColumns | None, Numbers]]) -> NDArray[np.uint32] | None:
+    """Return which of the chosen documents have pages, by their numbers in the merged segment; None if not known of all."""
+    paged, n_before = [np.empty(0, np.uint32)], 0
+    for columns, documents in parts:
+        if columns is not None:
+            if columns.paged_texts is None:
+                return None
+            paged.append((np.flatnonzero(columns.may_have_pages(documents)) + n_before).astype(np.uint32))
+        n_before += len(documents)
+    return np.concatenate(paged)
 
 
 def _by_block(columns: TextColumns, documents: Numbers) -> Iterator[tuple[int, Numbers]]:

@@ -32,6 +32,7 @@ from ibidem.index.word_pairs import documents_by_pairs
 from ibidem.matches import Cells, TypeSets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
 from ibidem.passages import Meeting, PassageRows, find_in
+from ibidem.passages.extension import EndWords
 from ibidem.passages.grams import hot_flags
 from ibidem.passages.kernels.chains import A_FIRST, B_FIRST
 from ibidem.passages.tables import passages_table
@@ -145,7 +146,9 @@ def locate_passages(
         pairs = pairs[_is_admitted(pairs, small, serials, config)]
         return align_known(admitted, rows, small, texts, pairs, config, run_tasks), texts
     if extends_ends(config) and settings.texts:
-        return extend_known(admitted, rows, small, texts, config, run_tasks), texts
+        in_small = (part.segment.end_words(part.sentences) for part in known)
+        words = EndWords.joined([arrivals.end_words.chosen(mine), *in_small])
+        return extend_known(admitted, rows, small, texts, words, config, run_tasks), texts
     return passages_table(admitted, rows, small, limits.min_sentences, run_tasks), texts
 
 

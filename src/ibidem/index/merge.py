@@ -19,6 +19,7 @@ from ibidem.index.kept_texts import merge_texts
 from ibidem.index.segment import DocumentColumns, Segment, SegmentSettings, document_columns
 from ibidem.index.segment_build import SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
+from ibidem.passages.extension import EndWords
 
 Numbers = NDArray[np.int64]
 
@@ -73,17 +74,18 @@ def merge_segments(
     segments: Sequence[Segment], kept: Sequence[NDArray[np.bool_]], counts: WordCounts, settings: SegmentSettings
 ) -> Segment:
     """Return one segment with the kept documents of all, in order; `kept` is per document of each segment."""
-    documents, sentences, types = columns_of(segments, kept, settings.elements is not None and not has_key(settings.elements))
+    with_elements = settings.elements is not None and not has_key(settings.elements)
+    documents, sentences, types = columns_of(segments, kept, with_elements, settings.texts)
     texts = merge_texts([(segment.texts, np.flatnonzero(keep)) for segment, keep in zip(segments, kept, strict=True)])
     return build_segment(documents, sentences, types, counts, settings, texts)
 
 
 def columns_of(
-    segments: Sequence[Segment], kept: Sequence[NDArray[np.bool_]], with_elements: bool = False
+    segments: Sequence[Segment], kept: Sequence[NDArray[np.bool_]], with_elements: bool = False, with_texts: bool = False
 ) -> tuple[DocumentColumns, SentenceColumns, TypeColumns]:
     """Return the kept documents of segments, their sentences and their types, as `build_segment` takes them.
 
-    `with_elements`: types are known by elements that cannot be made again of their words.
+    `with_elements`: types are known by elements that cannot be made again of their words. `with_texts`: the texts are kept.
     """
     chosen = [np.flatnonzero(keep) for keep in kept]
     sizes = [segment.sentence_counts(rows) for segment, rows in zip(segments, chosen, strict=True)]
@@ -97,6 +99,7 @@ def columns_of(
         types=of_sentence,
         start_char=np.concatenate([s.start_char[span] for s, span in zip(segments, spans, strict=True)]),
         end_char=np.concatenate(ends).astype(np.uint32),
+        end_words=EndWords.joined([s.end_words(span) for s, span in zip(segments, spans, strict=True)]) if with_texts else None,
     )
     return _unite_documents(list(zip(segments, chosen, strict=True))), sentences, types
 

@@ -21,6 +21,7 @@ from ibidem.columns.texts import text_buffers
 from ibidem.config import SignaturesConfig
 from ibidem.index.kept_texts import TextColumns
 from ibidem.index.kernels import segment as kernels
+from ibidem.passages.extension import EndWords
 from ibidem.signatures.sentence_types import NO_WORDS
 
 LONG_GAP = 255
@@ -174,7 +175,8 @@ class Segment(DocumentColumns):
     Columns that are ABSENT are those of other indexes: signatures that make elements of words have some, bit signatures of
     more than 64 bits one. Then `signatures` have as many bits as the other searches take, and `wide_signatures` contain the
     planes, one after the other. Segments that an earlier version wrote have no `text_digests`, nor their documents. Where
-    texts are kept, there are the columns of `TextColumns`, and by rising key the pairs of words of types (`word_pairs.py`).
+    texts are kept, there are the columns of `TextColumns`, by rising key the pairs of words of types (`word_pairs.py`), and what
+    is known of the words next to sentences (`EndWords`).
     """
 
     document_first: NDArray[np.int64]
@@ -219,6 +221,9 @@ class Segment(DocumentColumns):
     text_first: NDArray[np.int64] = ABSENT
     text_checks: NDArray[np.uint32] = ABSENT
     text_bytes: NDArray[np.uint8] = ABSENT
+    paged_texts: NDArray[np.uint32] = ABSENT
+    words_after: NDArray[np.uint8] = ABSENT
+    words_before: NDArray[np.uint8] = ABSENT
 
     @property
     def n_documents(self) -> int:
@@ -265,14 +270,15 @@ class Segment(DocumentColumns):
         """The texts of the documents, if they are kept."""
         if self.text_sizes is ABSENT:
             return None
-        columns = (self.text_sizes, self.text_documents, self.text_first, self.text_checks, self.text_bytes)
+        columns = (self.text_sizes, self.text_documents, self.text_first, self.text_checks, self.text_bytes, self.paged_texts)
         return TextColumns(*columns)
 
     @property
     def n_text_bytes(self) -> int:
         """Number of bytes that are there because texts are kept: the texts, and pairs of words."""
         kept = () if self.texts is None else self.texts.arrays().values()
-        return sum(column.nbytes for column in (*kept, self.pair_keys, self.pair_types) if column is not ABSENT)
+        others = (self.pair_keys, self.pair_types, self.words_after, self.words_before)
+        return sum(column.nbytes for column in (*kept, *others) if column is not ABSENT)
 
     def bit_signatures(self, n_planes: int) -> NDArray[np.uint64]:
         """Return the bit signatures of all types as `bits` takes them, so many planes of 64 bits."""
@@ -325,6 +331,12 @@ class Segment(DocumentColumns):
     def documents_of(self, sentences: NDArray[np.int64] | NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return the documents in which these sentences occur."""
         return np.searchsorted(self.document_first, sentences, side="right") - 1
+
+    def end_words(self, sentences: NDArray[np.int64]) -> EndWords:
+        """Return what is known of the words next to these sentences: that they may be any, where nothing is stored."""
+        if self.words_after is ABSENT:
+            return EndWords.unknown(len(sentences))
+        return EndWords(*(column[sentences].astype(np.uint16) for column in (self.words_after, self.words_before)))
 
     def place_counts(self, types: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of sentences of each of these types."""

@@ -19,6 +19,7 @@ from ibidem.index.kernels import segment as kernels
 from ibidem.index.kernels.word_pairs import list_pairs
 from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen, text_order
 from ibidem.index.vocabulary import WordCounts
+from ibidem.passages.extension import EndWords
 from ibidem.signatures import TypeTokens
 from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
@@ -31,12 +32,16 @@ _HALF = np.uint64(32)
 
 @dataclass(frozen=True)
 class SentenceColumns:
-    """Sentences in the order of arrival: document d has `[document_first[d], document_first[d + 1])`."""
+    """Sentences in the order of arrival: document d has `[document_first[d], document_first[d + 1])`.
+
+    `end_words` are there if the texts are kept.
+    """
 
     document_first: NDArray[np.int64]
     types: NDArray[np.uint32]
     start_char: NDArray[np.uint32]
     end_char: NDArray[np.uint32]
+    end_words: EndWords | None = None  # in bytes
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,9 @@ def build_segment(
     in_order = text_order(sentences.document_first, sentence_types, digests)
     columns |= {"text_digests": in_order.digests, "documents_by_text": in_order.documents}
     columns |= {} if texts is None else texts.arrays()
+    if sentences.end_words is not None:
+        after, before = sentences.end_words.after, sentences.end_words.before
+        columns |= {"words_after": after.astype(np.uint8), "words_before": before.astype(np.uint8)}
     return Segment(**{name: frozen(column) for name, column in columns.items()})
 
 

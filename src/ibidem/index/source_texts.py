@@ -46,14 +46,26 @@ class SourceTexts:
         kept = [np.zeros(len(rows), np.bool_) if s.texts is None else s.texts.has(rows) for s, rows in self.known]
         return np.concatenate([np.ones(len(self.arrivals), np.bool_), *kept]) & self.are_shown
 
+    def may_have_pages(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Return which of these documents, given by rising number, may have pages."""
+        found = [np.ones(np.count_nonzero(numbers < len(self.arrivals)), np.bool_)]
+        for segment, chosen in self.of_segments(numbers):
+            found.append(np.zeros(len(chosen), np.bool_) if segment.texts is None else segment.texts.may_have_pages(chosen))
+        return np.concatenate(found)
+
+    def of_segments(self, numbers: Numbers) -> Iterator[tuple[Segment, Numbers]]:
+        """Yield the segments, each with its rows of those of these documents, given by rising number, that it has."""
+        first = len(self.arrivals)
+        for segment, rows in self.known:
+            begin, end = np.searchsorted(numbers, (first, first + len(rows)))
+            yield segment, rows[numbers[begin:end] - first]
+            first += len(rows)
+
     def read(self, numbers: Numbers) -> list[bytes]:
         """Return the texts of documents in UTF-8, by rising number; empty if there is none."""
         texts = [self._of_arrival(number) for number in self.arrivals[numbers[numbers < len(self.arrivals)]].tolist()]
-        first = len(self.arrivals)
-        for segment, rows in self.known:
-            chosen = rows[numbers[(numbers >= first) & (numbers < first + len(rows))] - first]
+        for segment, chosen in self.of_segments(numbers):
             texts += [b""] * len(chosen) if segment.texts is None else segment.texts.read(chosen)
-            first += len(rows)
         return texts
 
     def _of_arrival(self, document: int) -> bytes:
@@ -91,13 +103,14 @@ def with_pages(table: pa.Table, texts: SourceTexts) -> pa.Table:
     """Return a table of passages with their pages, if any text of them has pages."""
     numbers = {side: _numbers(table, side) for side in "ab"}
     distinct = np.unique(np.concatenate(list(numbers.values())))
+    distinct = distinct[texts.may_have_pages(distinct)]
     found = [text.decode() for text in texts.read(distinct)]
     marks = PageMarks.of(pa.array(found, pa.large_string())) if found else PageMarks()
     if not marks.has_pages:
         return table
     by_number = dict(zip(distinct.tolist(), found, strict=True))
     sides = [zip(numbers[side].tolist(), table[f"{side}_start"].to_pylist(), strict=True) for side in "ab"]
-    for name, column in zip(marks.fields, marks.columns(sides, by_number.__getitem__), strict=True):
+    for name, column in zip(marks.fields, marks.columns(sides, lambda number: by_number.get(number, "")), strict=True):
         table = table.append_column(name, column)
     return table
 

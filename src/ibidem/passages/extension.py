@@ -53,7 +53,15 @@ class EndWords:
         words = cls(*(np.zeros(len(collection.document), np.uint16) for _ in range(2)))
         for some in passages:
             kernels.mark_needed(some.table, rows.sentence, words.after, words.before)
+        return words._looked_up(collection, run_tasks)
 
+    @classmethod
+    def of_all(cls, collection: Collection, run_tasks: RunTasks = in_turn) -> EndWords:
+        """Return what is known around all sentences."""
+        words = cls(*(np.full(len(collection.document), kernels.NEEDED, np.uint16) for _ in range(2)))
+        return words._looked_up(collection, run_tasks)
+
+    def _looked_up(self, collection: Collection, run_tasks: RunTasks) -> EndWords:
         def look(number: int) -> None:
             low, high = collection.batch_first[number], collection.batch_first[number + 1]
             sentences = slice(collection.document_first[low], collection.document_first[high])
@@ -61,18 +69,41 @@ class EndWords:
             kernels.hash_ends(
                 word_bytes(data), offsets, collection.document[sentences] - np.int32(low), collection.start_byte[sentences],
                 collection.end_byte[sentences], LEAST_EXTENSION_WORDS, load_code_points(), seed_of(collection.hash_seed),
-                np.empty(ROOM, np.uint64), words.after[sentences], words.before[sentences],
+                np.empty(ROOM, np.uint64), self.after[sentences], self.before[sentences],
             )  # fmt: skip
 
         for _ in run_tasks(look, range(len(collection.batches))):
             pass
-        return words
+        return self
+
+    @classmethod
+    def unknown(cls, n: int) -> EndWords:
+        """Return that the words around so many sentences may be any."""
+        return cls(*(np.full(n, kernels.ANY_WORDS, np.uint16) for _ in range(2)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[EndWords]) -> EndWords:
+        """Return what is known of the sentences of all parts, in order."""
+        return cls(np.concatenate([part.after for part in parts]), np.concatenate([part.before for part in parts]))
+
+    def chosen(self, sentences: Numbers) -> EndWords:
+        """Return what is known of some sentences."""
+        return EndWords(self.after[sentences], self.before[sentences])
+
+    def in_bytes(self) -> EndWords:
+        """Return the same with hashes that fit into a byte: different words are more often taken for the same."""
+        return EndWords(*(_in_bytes(words) for words in (self.after, self.before)))
 
     def may_move(self, passages: PassageRows, rows: Rows) -> NDArray[np.uint8]:
         """Return which ends of passages may move (flags AFTER and BEFORE); nearly all others are left out."""
         ends = np.empty(len(passages), np.uint8)
         kernels.find_movable(passages.table, rows.sentence, self.after, self.before, ends)
         return ends
+
+
+def _in_bytes(words: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    first = kernels.FIRST_HASH
+    return np.where(words < first, words, first + words % (256 - first)).astype(np.uint16)
 
 
 @dataclass(frozen=True)
