@@ -106,6 +106,20 @@ class Collection(Documents):
     hash_seed: int = 0  # the seed of the digests
     checks: Checks = field(default_factory=lambda: np.empty((0, 2), np.uint64))  # of the words of each sentence, if requested
 
+    @classmethod
+    def joined(cls, parts: Sequence[Collection]) -> Collection:
+        """Return the documents of several collections without a reference, in order."""
+        first = starts_of([part.n_documents for part in parts])
+        names = ("start_byte", "end_byte", "start_char", "end_char", "n_words", "digest", "checks")
+        return cls(
+            [batch for part in parts for batch in part.batches],
+            np.concatenate([part.n_chars for part in parts]),
+            int(first[-1]),
+            np.concatenate([part.document + np.int32(begin) for part, begin in zip(parts, first[:-1], strict=True)]),
+            hash_seed=parts[0].hash_seed,
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names},
+        )
+
     @property
     def is_ignored(self) -> NDArray[np.bool_]:
         """Which sentences never count: they have words, but no bytes to read them from."""

@@ -23,8 +23,8 @@ _MARK_BYTE = ord(PAGE)
 
 def rows_with_pages(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return which texts have pages, given their bytes and offsets."""
-    filled = np.flatnonzero(offsets[1:] > offsets[:-1])
-    return filled[data[offsets[filled]] == _MARK_BYTE]
+    filled: NDArray[np.int64] = np.flatnonzero(offsets[1:] > offsets[:-1])
+    return np.asarray(filled[data[offsets[filled]] == _MARK_BYTE])
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,11 @@ class Threads:
     def __init__(self, workers: int = 0) -> None:
         self.workers = workers or available_cores()
         self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="ibidem")
+        self._is_closed = False
 
     def run_tasks(self, function: Callable[[Part], Outcome], parts: Iterable[Part]) -> Iterator[Outcome]:
         """Yield the outcomes in the order of the parts; only a few parts are taken in advance, so the input can be a stream."""
-        if self.workers == 1 or (isinstance(parts, Sequence) and len(parts) == 1):
+        if self.workers == 1 or self._is_closed or (isinstance(parts, Sequence) and len(parts) == 1):
             yield from map(function, parts)
             return
         waiting: deque[Future[Outcome]] = deque()
@@ -44,7 +45,8 @@ class Threads:
         self.close()
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads; what is run afterwards is run in turn."""
+        self._is_closed = True
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -116,6 +116,11 @@ class Hits:
         self._leading = np.sort(order[changes(self._serials)])
         self._leading_first = np.searchsorted(self._places.query[self._leading], numbers)
 
+    @property
+    def n_asking(self) -> int:
+        """Number of new documents."""
+        return self._collection.n_documents
+
     def of_sentences(self, sentences: Numbers) -> tuple[Numbers, Numbers]:
         """Return (place, sentence) for all hits of these sentences, which are in order."""
         of_type, document = self._of_sentence[sentences], self._collection.document[sentences]

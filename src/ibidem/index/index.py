@@ -22,7 +22,7 @@ from ibidem.config.word_source import GivenPath, GivenWords
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
-from ibidem.execution.tasks import in_turn
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.execution.threads import Threads
 from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import read_batches
@@ -37,9 +37,11 @@ from ibidem.index.catalog_state import refuse_other_settings
 from ibidem.index.commits import WriterLock
 from ibidem.index.elements import needs_counts
 from ibidem.index.inspection import describe, find_damage
+from ibidem.index.joined_answers import parts_of
 from ibidem.index.quotations import VerifiedQuotation, verify_quotations
 from ibidem.index.segment import Segment
 from ibidem.index.settings import (
+    CheckedSettings,
     as_decided,
     check_made_by,
     given_counts,
@@ -58,7 +60,6 @@ from ibidem.model import Document
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
 _CHUNKS_IN_MEMORY = 60  # several are built at a time, and each takes several times its text
 _MERGING_BYTES_A_SENTENCE, _WITH_TEXTS = 600, 800
-_MOST_CONFIGS = 64  # remembered
 _FEWEST_SENTENCES, _MOST_SENTENCES = 100_000, 16_000_000
 
 
@@ -105,7 +106,7 @@ class Index:
             raise
         self._reader = SnapshotReader(self._catalog)
         self._settings = segment_settings(self.config)
-        self._configs: dict[frozenset[tuple[str, type, Any]], Config] = {}  # checking settings takes as long as a search
+        self._checked = CheckedSettings(self._stored, self.config)
         self.skipped = SkippedRecords(self.config.output.strict)
         self.same_texts: dict[str, str] = {}
         self.notices: list[str] = []
@@ -172,23 +173,25 @@ class Index:
 
     def _query(self, documents: Any, *, passages: bool = True, **settings: Any) -> QueryResult:
         self._check_usable()
-        config = self._config_for(settings)
+        config = self._checked.with_given(settings)
         skipped = SkippedRecords(config.output.strict)
         unread: list[ReadingRemark] = []
         inputs = with_prefix(settle(documents), "query:")
         batches = list(read_batches(inputs, config.documents, skipped.add, self.progress.add_bytes, unread.append))
-        # Threads do not pay for a single document: waking them takes longer than what they save.
-        run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
-        collection = gather_batches(batches, config, run_tasks)
-        if collection.n_documents == 0:
+        parts = parts_of(batches)
+        if not parts:
             names = given_names(inputs)
             raise NoDocumentsError(f"the inputs contain no documents to look up{names and ': '}{names}", skipped.explain())
         self.notices = reading_notices(unread)
         check_unique_ids(batches)
         snapshot, known = self._now(_ids(batches))
-        parts = [(part.segment, part.kept) for part in snapshot.parts]
-        arrivals = Arrivals(collection, run_tasks)
-        result = answer(arrivals, parts, None, known, snapshot.counts, self._settings, config, skipped.records, run_tasks)
+        segments = [(part.segment, part.kept) for part in snapshot.parts]
+
+        def answer_to(part: list[pa.RecordBatch], run_tasks: RunTasks = in_turn) -> QueryResult:
+            given = (known, snapshot.counts, self._settings, config, skipped.records, run_tasks)
+            return answer(Arrivals(gather_batches(part, config, run_tasks), run_tasks), segments, None, *given)
+
+        result = QueryResult.of_parts(parts, answer_to, self._threads.run_tasks)
         if passages:
             _ = result.passages
         return result
@@ -229,7 +232,7 @@ class Index:
             self._is_new, self._stored = False, mine
             self.config = Config.of(self.config, bits_per_word=mine["bits_per_word"])
             self._settings = segment_settings(self.config)
-            self._configs = {}
+            self._checked = CheckedSettings(self._stored, self.config)
 
     def _current(self) -> Snapshot:
         self._check_usable()
@@ -270,7 +273,7 @@ class Index:
     def _add(self, documents: Any, *, replace: bool = False, **settings: Any) -> int:
         documents = settle(documents)
         refuse_texts_without_ids(documents)
-        config = self._config_for(settings)
+        config = self._checked.with_given(settings)
         self.skipped = SkippedRecords(config.output.strict)
         self.same_texts = {}
         unread: list[ReadingRemark] = []
@@ -323,7 +326,7 @@ class Index:
     def _start_watch(
         self, documents: Iterable[Any], *, replace: bool = False, **settings: Any
     ) -> Generator[Arrival, None, None]:
-        config = self._config_for(settings)
+        config = self._checked.with_given(settings)
         stream = self._watch(as_stream(documents, config.documents), replace, config)
         self._streams.add(stream)
         return stream
@@ -402,12 +405,12 @@ class Index:
         is_one = isinstance(quotations, str)
         asked = [(each, source) if isinstance(each, str) else each for each in ([quotations] if is_one else quotations)]
         snapshot, serials = self._now([name for _, name in asked if name is not None])
-        config = self._config_for({} if ignore is None else {"ignore": ignore})
+        config = self._checked.with_given({} if ignore is None else {"ignore": ignore})
         answers = verify_quotations(asked, [(p.segment, p.kept) for p in snapshot.parts], snapshot.counts, config, serials)
         return answers[0] if is_one else answers
 
     def _info(self, **settings: Any) -> dict[str, Any]:
-        return describe(self._catalog.opened, self._current(), self._config_for(settings))
+        return describe(self._catalog.opened, self._current(), self._checked.with_given(settings))
 
     @carried_out_by(_info)
     def info(
@@ -422,24 +425,6 @@ class Index:
     ) -> dict[str, Any]:  # fmt: skip
         """Return settings, counts and sizes, and how much a bits search is predicted to find."""
         raise NotImplementedError
-
-    def _config_for(self, settings: Mapping[str, Any]) -> Config:
-        if not settings:
-            return self.config
-        try:  # by type as well: 1 and True are equal, but one of them may be wrong
-            key = frozenset((name, type(value), value) for name, value in settings.items())
-        except TypeError:  # a list of paths, for example
-            return self._checked_config(settings)
-        config = self._configs.get(key)
-        if config is None:
-            config = self._checked_config(settings)
-            if len(self._configs) < _MOST_CONFIGS:
-                self._configs[key] = config
-        return config
-
-    def _checked_config(self, settings: Mapping[str, Any]) -> Config:
-        check_paper(Config.of(self.config, **settings), "index")
-        return with_stored(self._stored, self.config, settings)
 
     @contextmanager
     def _writer(self, config: Config) -> Iterator[Writer]:

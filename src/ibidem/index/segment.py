@@ -175,8 +175,8 @@ class Segment(DocumentColumns):
     Columns that are ABSENT are those of other indexes: signatures that make elements of words have some, bit signatures of
     more than 64 bits one. Then `signatures` have as many bits as the other searches take, and `wide_signatures` contain the
     planes, one after the other. Segments that an earlier version wrote have no `text_digests`, nor their documents. Where
-    texts are kept, there are the columns of `TextColumns`, by rising key the pairs of words of types (`word_pairs.py`), and what
-    is known of the words next to sentences (`EndWords`).
+    texts are kept, there are the columns of `TextColumns`, by rising key the pairs of words of types (`word_pairs.py`), and
+    what is known of the words next to sentences (`EndWords`).
     """
 
     document_first: NDArray[np.int64]

@@ -10,6 +10,7 @@ from typing import Any
 
 from ibidem.columns.hashes import DRAWN, SEED, draw_seed
 from ibidem.config import SET_SIGNATURES, Config, WordSource, setting_fields, surface
+from ibidem.config.papers import check_paper
 from ibidem.config.settings import AUTO
 from ibidem.config.word_source import NO_WORDS
 from ibidem.errors import IndexSettingsError, SettingsError
@@ -40,6 +41,7 @@ _MADE_BY = {"splitter_version": SPLITTER_VERSION, "seed": int(SEED)}
 _CHECKSUM = "sha256:"
 _NO_WORDS_GIVEN = (("word_counts", NO_WORDS), ("stop_words", NO_WORDS))
 _STAGES = {setting.name: stage for stage, setting in setting_fields()}
+_MOST_REMEMBERED = 64  # checked settings of calls
 _ENGINE = "search_engine"  # an index is searched as was chosen when it was made, unless a search chooses otherwise
 
 
@@ -131,6 +133,33 @@ def with_stored(stored: Mapping[str, Any], base: Config, given: Mapping[str, Any
     if different:
         raise IndexSettingsError("; ".join(different), "Leave these settings out, or create another index with them.")
     return changed
+
+
+class CheckedSettings:
+    """The settings of an index, with those given to a call. Checking these takes as long as a search: some are remembered."""
+
+    def __init__(self, stored: Mapping[str, Any], config: Config) -> None:
+        self._stored, self._config = stored, config
+        self._remembered: dict[frozenset[tuple[str, type, Any]], Config] = {}
+
+    def with_given(self, given: Mapping[str, Any]) -> Config:
+        """Return the settings with these; an error names all that differ from those of the index and may not."""
+        if not given:
+            return self._config
+        try:  # by type as well: 1 and True are equal, but one of them may be wrong
+            key = frozenset((name, type(value), value) for name, value in given.items())
+        except TypeError:  # a list of paths, for example
+            return self._check(given)
+        config = self._remembered.get(key)
+        if config is None:
+            config = self._check(given)
+            if len(self._remembered) < _MOST_REMEMBERED:
+                self._remembered[key] = config
+        return config
+
+    def _check(self, given: Mapping[str, Any]) -> Config:
+        check_paper(Config.of(self._config, **given), "index")
+        return with_stored(self._stored, self._config, given)
 
 
 def is_undecided(stored: Mapping[str, Any]) -> bool:

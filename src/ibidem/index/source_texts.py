@@ -41,6 +41,11 @@ class SourceTexts:
         """Return the same documents without their texts."""
         return replace(self, are_shown=False)
 
+    def ids(self) -> pa.LargeStringArray:
+        """Return the ids of the documents."""
+        known = (segment.ids(rows) for segment, rows in self.known)
+        return pa.chunked_array([self.collection.ids.take(pa.array(self.arrivals)), *known], pa.large_string()).combine_chunks()
+
     def has(self) -> NDArray[np.bool_]:
         """Return for every document whether its text is there."""
         kept = [np.zeros(len(rows), np.bool_) if s.texts is None else s.texts.has(rows) for s, rows in self.known]
