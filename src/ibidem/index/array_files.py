@@ -22,7 +22,7 @@ import os
 import secrets
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from ibidem.errors import IndexDamagedError, IndexSpaceError, IndexStoreError, IndexWriteError
 from ibidem.execution.durable_files import sync_folder
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.folder import Place
 
 MAGIC = b"\x89ibidem\n"
@@ -190,8 +191,8 @@ def map_arrays(path: Path | Place) -> tuple[dict[str, NDArray[Any]], dict[str, A
     return arrays, header.about
 
 
-def check_arrays(path: Path | Place) -> None:
-    """Read a whole file and raise `IndexDamagedError` if a single bit has changed.
+def check_arrays(path: Path | Place, left_out: Sequence[str] = (), run_tasks: RunTasks = in_turn) -> None:
+    """Read a whole file, except for the arrays left out, and raise `IndexDamagedError` if a single bit has changed.
 
     It is read in pieces, not through a mapping, whose pages would count as memory of this process.
     """
@@ -199,28 +200,35 @@ def check_arrays(path: Path | Place) -> None:
         header = _read_header(file, path)
         position_bytes = file.tell()
         for stored in header.arrays:
-            _check_padding(file, path, stored.start_bytes - position_bytes)
+            _check_padding(file, path, position_bytes, stored.start_bytes)
+            position_bytes = stored.end_bytes
+        _check_padding(file, path, position_bytes, header.file_bytes)
+
+        def checksum(stored: _StoredArray) -> int:
             crc32 = 0
-            for chunk in _read_chunks(file, path, stored.end_bytes - stored.start_bytes):
+            for chunk in _read_chunks(file, path, stored.start_bytes, stored.end_bytes):
                 crc32 = zlib.crc32(chunk, crc32)
+            return crc32
+
+        checked = [stored for stored in header.arrays if stored.name not in left_out]
+        for stored, crc32 in zip(checked, run_tasks(checksum, checked), strict=True):
             if crc32 != stored.crc32:
                 raise _damaged(path, f"is damaged in its array `{stored.name}`: the checksum differs")
-            position_bytes = stored.end_bytes
-        _check_padding(file, path, header.file_bytes - position_bytes)
 
 
-def _check_padding(file: IO[bytes], path: Path, n_bytes: int) -> None:
-    for chunk in _read_chunks(file, path, n_bytes):
+def _check_padding(file: IO[bytes], path: Path, begin_bytes: int, end_bytes: int) -> None:
+    for chunk in _read_chunks(file, path, begin_bytes, end_bytes):
         if any(chunk):
             raise _damaged(path, "is damaged between its arrays")
 
 
-def _read_chunks(file: IO[bytes], path: Path, n_bytes: int) -> Iterator[bytes]:
-    while n_bytes:
-        chunk = file.read(min(n_bytes, _CHUNK_BYTES))
+def _read_chunks(file: IO[bytes], path: Path, begin_bytes: int, end_bytes: int) -> Iterator[bytes]:
+    """Yield a part of a file in pieces; for any number of threads at a time."""
+    while begin_bytes < end_bytes:
+        chunk = os.pread(file.fileno(), min(end_bytes - begin_bytes, _CHUNK_BYTES), begin_bytes)
         if not chunk:
             raise _damaged(path, "is cut off")
-        n_bytes -= len(chunk)
+        begin_bytes += len(chunk)
         yield chunk
 
 
@@ -241,7 +249,8 @@ def _read_header(file: IO[bytes], path: Path) -> _Header:
     start_bytes = _aligned(_PREFIX.size + header_bytes)
     if start_bytes > size_bytes:
         raise _damaged(path, "is damaged in its header: it is too long")
-    rest = b"".join(_read_chunks(file, path, start_bytes - _PREFIX.size))
+    rest = b"".join(_read_chunks(file, path, _PREFIX.size, start_bytes))
+    file.seek(start_bytes)
     if zlib.crc32(prefix[_CRC_START_BYTES:] + rest) != crc32:
         raise _damaged(path, "is damaged in its header: the checksum differs")
     try:

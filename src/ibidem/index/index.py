@@ -104,7 +104,7 @@ class Index:
         except BaseException:
             self._catalog.close()
             raise
-        self._reader = SnapshotReader(self._catalog)
+        self._reader = SnapshotReader(self._catalog, self._threads.run_tasks)
         self._settings = segment_settings(self.config)
         self._checked = CheckedSettings(self._stored, self.config)
         self.skipped = SkippedRecords(self.config.output.strict)

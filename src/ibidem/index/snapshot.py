@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.errors import IndexDamagedError
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.array_files import REPAIR_STEP, check_arrays, map_arrays
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import State
@@ -19,6 +20,7 @@ from ibidem.index.segment import Segment
 from ibidem.index.vocabulary import WordCounts
 
 _MOST_CHECKED_BYTES = 4 << 30  # an index up to this size is checked when opened; a larger one only by `verify`
+_CHECKED_BY_BLOCK = ("text_bytes",)  # when a text is read
 _TRIES = 20
 
 
@@ -43,9 +45,9 @@ class Snapshot:
 class SnapshotReader:
     """Opens what the catalog names, and reuses what is still open; for any thread."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, run_tasks: RunTasks = in_turn) -> None:
         self._folder = catalog.opened
-        self._catalog = catalog
+        self._catalog, self._run_tasks = catalog, run_tasks
         self._mutex = threading.Lock()
         self._current: Snapshot | None = None
         self._counts: tuple[str | None, WordCounts] = (None, WordCounts.empty())
@@ -81,7 +83,7 @@ class SnapshotReader:
             part = opened.get(entry.name)
             if part is None:
                 if checks:
-                    check_arrays(self._folder / entry.name)
+                    check_arrays(self._folder / entry.name, _CHECKED_BY_BLOCK, self._run_tasks)
                 segment = read_segment(self._folder / entry.name, state.identity)
                 part = OpenSegment(entry.name, segment, kept_in(segment, state.removed))
             elif not self._is_kept_as_before(part.segment, state.removed):
