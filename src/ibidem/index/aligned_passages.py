@@ -104,14 +104,12 @@ def _whole_texts(small: Collection, texts: SourceTexts, chosen: Numbers, rows: R
     size, n_words, starts, ends, of_arrivals = _sentences_of(texts, chosen)
     contents = texts.read(chosen)
     start_byte, end_byte = np.empty(len(starts), np.uint32), np.empty(len(starts), np.uint32)
-    first = starts_of(size)
+    first, n_chars = starts_of(size).tolist(), small.n_chars[chosen].tolist()
     for k, (number, text) in enumerate(zip(chosen.tolist(), contents, strict=True)):
-        own = slice(first[k], first[k + 1])
         if number < n_arrivals:
             continue
-        n_chars = int(small.n_chars[number])
-        start_byte[own] = bytes_of_chars(text, starts[own], n_chars)
-        end_byte[own] = bytes_of_chars(text, ends[own], n_chars)
+        own = slice(first[k], first[k + 1])
+        start_byte[own], end_byte[own] = bytes_of_chars(text, np.stack([starts[own], ends[own]]), n_chars[k])
     n_mine = len(of_arrivals)
     start_byte[:n_mine], end_byte[:n_mine] = texts.collection.start_byte[of_arrivals], texts.collection.end_byte[of_arrivals]
     sizes = np.zeros(small.n_documents, np.int64)

@@ -61,11 +61,13 @@ class TextColumns:
         block_of = np.searchsorted(self.text_documents, documents, side="right") - 1
         texts: list[bytes] = [b""] * len(documents)
         order = np.argsort(block_of, kind="stable")
-        last, first, opened = -1, self.text_sizes[:0], memoryview(b"")
-        for row, block in zip(order.tolist(), block_of[order].tolist(), strict=True):
+        numbers = (documents - self.text_documents[block_of])[order].tolist()
+        codec = pa.Codec(_CODEC)
+        last, first, opened = -1, [0], memoryview(b"")
+        for row, block, number in zip(order.tolist(), block_of[order].tolist(), numbers, strict=True):
             if block != last:
-                last, first, opened = block, self._starts_in(block), self._open(block)
-            number = int(documents[row] - self.text_documents[block])
+                starts = self._starts_in(block)
+                last, first, opened = block, starts.tolist(), self._open(block, int(starts[-1]), codec)
             texts[row] = bytes(opened[first[number] : first[number + 1]])
         return texts
 
@@ -73,13 +75,12 @@ class TextColumns:
         sizes = self.text_sizes[self.text_documents[block] : self.text_documents[block + 1]]
         return starts_of(np.maximum(sizes, 0))
 
-    def _open(self, block: int) -> memoryview:
-        """Return the texts of a block, one after the other."""
+    def _open(self, block: int, n_bytes: int, codec: pa.Codec) -> memoryview:
+        """Return the texts of a block, one after the other, which have so many bytes."""
         packed = self.text_bytes[self.text_first[block] : self.text_first[block + 1]]
         if zlib.crc32(packed.data) != self.text_checks[block]:
             raise IndexDamagedError("the texts in the index are damaged: a checksum differs", _STEP)
-        n_bytes = int(self._starts_in(block)[-1])
-        return memoryview(pa.Codec(_CODEC).decompress(pa.py_buffer(packed), n_bytes)) if n_bytes else memoryview(b"")
+        return memoryview(codec.decompress(pa.py_buffer(packed), n_bytes)) if n_bytes else memoryview(b"")
 
 
 class _Blocks:
