@@ -109,10 +109,10 @@ def measure_latency(folder: Path, records: list[dict[str, Any]]) -> None:
             )
 
 
-def measure_batch(folder: Path, records: list[dict[str, Any]]) -> None:
+def measure_batch(folder: Path, records: list[dict[str, Any]], also_aligned: bool) -> None:
     from ibidem import Index
 
-    for align in (False, True):
+    for align in (False, True)[: 1 + also_aligned]:
         for workers in (1, 0):
             with Index(folder, create=False, workers=workers) as index:
                 index.query(records[:WARMING], align=align)
@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument("--index-sentences", type=int, default=5_000_000)
     parser.add_argument("--sentences", type=int, default=1_000_000, help="sentences of the stream")
     parser.add_argument("--queries", type=int, default=1000)
-    parser.add_argument("--align", action="store_true", help="align the stream, too")
+    parser.add_argument("--align", action="store_true", help="align the batch and the stream, too")
     parser.add_argument("--only", default=",".join(STEPS), help="steps, separated by commas: " + ", ".join(STEPS))
     options = parser.parse_args()
     work = Path(options.work)
@@ -176,7 +176,7 @@ def main() -> None:
     if "latency" in steps:
         measure_latency(folder, records)
     if "batch" in steps:
-        measure_batch(folder, records)
+        measure_batch(folder, records, options.align)
     if "stream" in steps:
         measure_stream(path, work, options.sentences, options.align)
 

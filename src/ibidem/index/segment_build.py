@@ -25,6 +25,7 @@ from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
 COMMON_SHARE = 0.1  # words in a larger share of the documents do not count in pairs of words
 MOST_PAIRED_WORDS = 24  # of a sentence
+_EXPECTED_SHARE, _MORE_ROOM = 7, 1000  # one in eight pairs of words is listed, by chance some more
 ELEMENT_BITS = (64, 2)  # of the sketch of a type's elements, and those that each sets
 _MOST_BYTES = 1 << 32
 _HALF = np.uint64(32)
@@ -216,10 +217,14 @@ def pairs_of_words(
     """
     scratch = np.empty(int(np.diff(first).max(initial=0)), np.uint64)
     given = words, first, order, hashes, is_common, MOST_PAIRED_WORDS, scratch
-    n = list_pairs(*given, False, np.empty(0, np.uint32), np.empty(0, np.uint32))
-    keys, types = np.empty(n, np.uint32), np.empty(n, np.uint32)
-    list_pairs(*given, True, keys, types)
-    return keys, types
+    n_words = np.minimum(np.diff(first), MOST_PAIRED_WORDS)
+    room = int((n_words * (n_words - 1)).sum()) // 2 // _EXPECTED_SHARE + _MORE_ROOM
+    while True:
+        keys, types = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        n = list_pairs(*given, keys, types)
+        if n <= room:
+            return keys[:n], types[:n]
+        room = n
 
 
 def _postings(

@@ -13,11 +13,11 @@ _SAMPLE_SHIFT, _KEY_SHIFT = np.uint64(61), np.uint64(29)  # one of eight pairs; 
 
 
 @outer_kernel
-def list_pairs(words, first, order, hashes, is_common, most_words, scratch, fill, keys, types):
+def list_pairs(words, first, order, hashes, is_common, most_words, scratch, keys, types):
     """List one of eight pairs of words of every type, chosen by hash: its key and type. Return how many there are.
 
     Equal words of a type are adjacent. Common ones do not count; of more than `most_words`, those with the smallest hashes do.
-    They are written only with `fill`.
+    As many as there is room for are written.
     """
     n = np.int64(0)
     for k in range(len(order)):
@@ -35,7 +35,7 @@ def list_pairs(words, first, order, hashes, is_common, most_words, scratch, fill
             for j in range(i):
                 product = (scratch[i] ^ scratch[j]) * _SPREAD
                 if product >> _SAMPLE_SHIFT == 0:
-                    if fill:
+                    if n < len(keys):
                         keys[n], types[n] = np.uint32(product >> _KEY_SHIFT), k
                     n += 1
     return n
