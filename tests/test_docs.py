@@ -87,6 +87,7 @@ def test_flags_exist(page: Path) -> None:
     known |= {"--read-only", "--work", "--clients", "--seconds", "--verbose", "--version"}
     known |= {"--rm", "--tmpfs", "--user", "--build-arg"}  # of docker
     known |= {"--pairs", "--full", "--bootstrap", "--json", "--tune", "--only", "--share", "--minutes", "--more"}
+    known |= {"--queries", "--sentences"}
     known |= {"--no-" + setting.name.replace("_", "-") for _, setting in setting_fields() if setting.default in (True, None)}
     known |= set(re.findall(r"--[a-z][a-z-]+", (FOLDER / "commands.md").read_text("utf-8")))
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page.read_text("utf-8"))) - known == set()

@@ -131,26 +131,6 @@ class QueryResult:
         self._collection, self._first = collection, collection.document_first
         self._counts = collection.n_words >= config.index.min_hit_words
 
-    @classmethod
-    def of_parts(
-        cls, batches: Sequence[list[pa.RecordBatch]], answer_to: Callable[..., QueryResult], run_tasks: RunTasks
-    ) -> QueryResult:
-        """Return the answer to a batch of documents, given in parts; `answer_to` answers one of them."""
-        if len(batches) == 1:  # threads do not pay for a single document: waking them takes longer than what they save
-            return answer_to(batches[0], in_turn if sum(map(len, batches[0])) == 1 else run_tasks)
-        parts = list(run_tasks(answer_to, batches))
-        collection = Collection.joined([part._collection for part in parts])
-
-        def locate() -> tuple[pa.Table, SourceTexts]:
-            located = list(run_tasks(lambda part: part._locate(), parts))
-            return join_passages(located, [len(part.ids) for part in parts], collection)
-
-        hits = JoinedHits([part._hits for part in parts if isinstance(part._hits, Hits)], collection, run_tasks)
-        is_known = [known for part in parts for known in part._is_known]
-        notes = list(dict.fromkeys(note for part in parts for note in part.notes))
-        some = parts[0]
-        return cls(hits, locate, collection, is_known, some.skipped, some.config, notes, some.has_texts)
-
     def __iter__(self) -> Iterator[Hit]:
         return _hits_in(self.hits)
 
@@ -394,6 +374,26 @@ def answer(
         return (choose(found[0], found[1].sides(found[0]), config), found[1]) if are_kinds_wanted(config) else found
 
     return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config, notes, settings.texts)
+
+
+def answer_parts(
+    batches: Sequence[list[pa.RecordBatch]], answer_to: Callable[..., QueryResult], run_tasks: RunTasks
+) -> QueryResult:
+    """Return the answer to a batch of documents, given in parts; `answer_to` answers one of them."""
+    if len(batches) == 1:  # threads do not pay for a single document: waking them takes longer than what they save
+        return answer_to(batches[0], in_turn if sum(map(len, batches[0])) == 1 else run_tasks)
+    parts = list(run_tasks(answer_to, batches))
+    collection = Collection.joined([part._collection for part in parts])
+
+    def locate() -> tuple[pa.Table, SourceTexts]:
+        located = list(run_tasks(lambda part: part._locate(), parts))
+        return join_passages(located, [len(part.ids) for part in parts], collection)
+
+    hits = JoinedHits([part._hits for part in parts if isinstance(part._hits, Hits)], collection, run_tasks)
+    is_known = [known for part in parts for known in part._is_known]
+    notes = list(dict.fromkeys(note for part in parts for note in part.notes))
+    some = parts[0]
+    return QueryResult(hits, locate, collection, is_known, some.skipped, some.config, notes, some.has_texts)
 
 
 def _check_texts(config: Config, settings: SegmentSettings) -> None:

@@ -30,7 +30,7 @@ from ibidem.formats.inputs import given_names
 from ibidem.formats.jobs import ReadingRemark, SkippedRecords, reading_notices
 from ibidem.formats.python_inputs import refuse_texts_without_ids, settle, with_prefix
 from ibidem.formats.reader import as_stream
-from ibidem.index.answers import QueryResult, answer
+from ibidem.index.answers import QueryResult, answer, answer_parts
 from ibidem.index.arrivals import Arrivals, gather_batches, in_chunks
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import refuse_other_settings
@@ -191,7 +191,7 @@ class Index:
             given = (known, snapshot.counts, self._settings, config, skipped.records, run_tasks)
             return answer(Arrivals(gather_batches(part, config, run_tasks), run_tasks), segments, None, *given)
 
-        result = QueryResult.of_parts(parts, answer_to, self._threads.run_tasks)
+        result = answer_parts(parts, answer_to, self._threads.run_tasks)
         if passages:
             _ = result.passages
         return result
