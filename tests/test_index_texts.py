@@ -19,7 +19,7 @@ from ibidem.index import kept_texts, snapshot
 from ibidem.index.array_files import map_arrays
 from ibidem.index.index import Index
 from ibidem.index.kept_texts import merge_texts, pack_texts
-from ibidem.index.source_texts import bytes_of_chars
+from ibidem.index.source_texts import bytes_of_chars, joined_texts
 from tests.index_twins import Record, temporary_folder
 from tests.texts import render, words
 
@@ -63,11 +63,13 @@ def test_texts_survive_packing_and_merging(parts: list[tuple[list[str], bool]], 
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text(st.sampled_from("ab éß漢𝄞"), max_size=30))
-def test_characters_are_found_in_bytes(text: str) -> None:
-    chars = np.arange(len(text) + 1)
-    found = bytes_of_chars(text.encode(), chars, len(text)).tolist()
-    assert found == [len(text[:k].encode()) for k in range(len(text) + 1)]
+@given(st.lists(st.text(st.sampled_from("ab éß漢𝄞"), max_size=30), max_size=4), st.randoms(use_true_random=False))
+def test_characters_are_found_in_bytes(texts: list[str], chance: random.Random) -> None:
+    chars = [[k for k in range(len(text) + 1) if chance.random() < 0.7] for text in texts]
+    first, data = joined_texts([text.encode() for text in texts])
+    places = np.array([k for some in chars for k in some], np.int64)
+    found = bytes_of_chars(data, first, np.array([len(some) for some in chars], np.int64), places)
+    assert found.tolist() == [len(text[:k].encode()) for text, some in zip(texts, chars, strict=True) for k in some]
 
 
 STEPS = st.lists(

@@ -100,21 +100,14 @@ def _whole_texts(small: Collection, texts: SourceTexts, chosen: Numbers, rows: R
 
     Words are hashed as in `compare`, whatever the seed of the index.
     """
-    n_arrivals = len(texts.arrivals)
     size, n_words, starts, ends, of_arrivals = _sentences_of(texts, chosen)
     contents = texts.read(chosen)
-    start_byte, end_byte = np.empty(len(starts), np.uint32), np.empty(len(starts), np.uint32)
-    first, n_chars = starts_of(size).tolist(), small.n_chars[chosen].tolist()
-    for k, (number, text) in enumerate(zip(chosen.tolist(), contents, strict=True)):
-        if number < n_arrivals:
-            continue
-        own = slice(first[k], first[k + 1])
-        start_byte[own], end_byte[own] = bytes_of_chars(text, np.stack([starts[own], ends[own]]), n_chars[k])
+    text_first, data = joined_texts(contents)
+    start_byte, end_byte = (bytes_of_chars(data, text_first, size, chars) for chars in (starts, ends))
     n_mine = len(of_arrivals)
     start_byte[:n_mine], end_byte[:n_mine] = texts.collection.start_byte[of_arrivals], texts.collection.end_byte[of_arrivals]
     sizes = np.zeros(small.n_documents, np.int64)
     of_texts = np.zeros(small.n_documents, np.int64)
-    text_first, data = joined_texts(contents)
     sizes[chosen], of_texts[chosen] = size, np.diff(text_first)
     (batch,) = small.batches
     column = strings(starts_of(of_texts), data)

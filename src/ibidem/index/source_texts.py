@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import Collection
 from ibidem.columns.page_columns import PageMarks
 from ibidem.columns.ragged import starts_of
-from ibidem.columns.texts import text_buffers
+from ibidem.columns.texts import text_buffers, word_bytes
 from ibidem.index.segment import Segment
+from ibidem.passages.kernels.extension import find_places
 
 Numbers = NDArray[np.int64]
-_CONTINUES, _HEAD_BITS = 0x80, 0xC0  # a byte of UTF-8 with these two bits does not begin a character
 
 
 @dataclass(frozen=True)
@@ -127,12 +127,15 @@ def _numbers(table: pa.Table, side: str) -> Numbers:
     return numbers
 
 
-def bytes_of_chars(text: bytes, chars: Numbers, n_chars: int) -> NDArray[np.uint32]:
-    """Return where characters begin in UTF-8; the character after the last one begins at the end."""
-    if len(text) == n_chars:
-        return chars.astype(np.uint32)
-    begins = np.flatnonzero((np.frombuffer(text, np.uint8) & _HEAD_BITS) != _CONTINUES)
-    return np.append(begins, len(text))[chars].astype(np.uint32)
+def bytes_of_chars(data: NDArray[np.uint8], first: Numbers, counts: Numbers, chars: Numbers) -> NDArray[np.uint32]:
+    """Return at which bytes of their texts characters begin: `counts[k]` of text k, `data[first[k]:first[k + 1]]`, in order.
+
+    The character after the last one begins at the end.
+    """
+    begins, ends = (np.repeat(column, counts) for column in (first[:-1], first[1:]))
+    found = np.empty(len(chars), np.int64)
+    find_places(word_bytes(data), begins, ends, chars, found)
+    return (found - begins).astype(np.uint32)
 
 
 def joined_texts(texts: Sequence[bytes]) -> tuple[Numbers, NDArray[np.uint8]]:
