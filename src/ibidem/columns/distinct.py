@@ -17,6 +17,19 @@ def firsts(values: NDArray[Any]) -> Numbers:
     return np.flatnonzero(changes)
 
 
+def stable_order(values: NDArray[Any]) -> Numbers:
+    """Return the order in which values rise, equal ones in the order in which they come; several times as fast as by merging."""
+    order: Numbers = np.argsort(values)
+    ordered = values[order]
+    is_next: NDArray[np.bool_] = ordered[1:] == ordered[:-1]
+    if is_next.any():
+        tied = np.flatnonzero(np.append(is_next, False) | np.append(False, is_next))
+        packed = np.append(0, np.cumsum(~is_next))[tied] << 32 | order[tied]
+        packed.sort()
+        order[tied] = packed & 0xFFFFFFFF
+    return order
+
+
 def numbered(*columns: NDArray[Any]) -> tuple[Numbers, Numbers]:
     """Number the distinct rows of some columns in sorted order, the first column first.
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import stable_order
 from ibidem.index.kernels import bits as bits_kernels
 from ibidem.index.segment import frozen
 
@@ -170,7 +171,7 @@ def build_tables(signatures: Signatures, n_bits: int) -> BitTables:
     starts = np.zeros(n_pieces * n_starts, np.uint32)
     for piece, begin in enumerate(_begins(n_pieces, n_bits)[:-1]):
         keys = _rotated(_planes(signatures), n_bits, begin)
-        rows[piece * n : (piece + 1) * n] = np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys)
+        rows[piece * n : (piece + 1) * n] = stable_order(keys[0]) if len(keys) == 1 else np.lexsort(keys)
         if directory_bits:
             head = _shifted(keys, directory_bits - n_bits)[0]
             sizes = np.bincount(head.view(np.int64), minlength=n_starts - 1)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import stable_order
 from ibidem.columns.sets import HashSets
 from ibidem.config.surface import named
 from ibidem.errors import ResourceError
@@ -180,7 +181,7 @@ def _types_and_words(
     is_common = is_stop | np.isin(hashes, counts.common_hashes(settings.max_document_share))
     kernels.fingerprint_types(types.words, types.first, order, hashes, is_common, keys)
     known = np.flatnonzero(keys)
-    by_key = known[np.argsort(keys[known], kind="stable")]
+    by_key = known[stable_order(keys[known])]
     return (
         lists
         | wide
