@@ -18,7 +18,7 @@ def firsts(values: NDArray[Any]) -> Numbers:
 
 
 def stable_order(values: NDArray[Any]) -> Numbers:
-    """Return the order in which values rise, equal ones in the order in which they come; several times as fast as by merging."""
+    """Return the order in which values rise, equal ones as they come; several times as fast as sorting by merging."""
     order: Numbers = np.argsort(values)
     ordered = values[order]
     is_next: NDArray[np.bool_] = ordered[1:] == ordered[:-1]
