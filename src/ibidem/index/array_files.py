@@ -22,7 +22,7 @@ import os
 import secrets
 import struct
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,8 +191,8 @@ def map_arrays(path: Path | Place) -> tuple[dict[str, NDArray[Any]], dict[str, A
     return arrays, header.about
 
 
-def check_arrays(path: Path | Place, left_out: Sequence[str] = (), run_tasks: RunTasks = in_turn) -> None:
-    """Read a whole file, except for the arrays left out, and raise `IndexDamagedError` if a single bit has changed.
+def check_arrays(path: Path | Place, run_tasks: RunTasks = in_turn) -> None:
+    """Read a whole file and raise `IndexDamagedError` if a single bit has changed.
 
     It is read in pieces, not through a mapping, whose pages would count as memory of this process.
     """
@@ -210,8 +210,7 @@ def check_arrays(path: Path | Place, left_out: Sequence[str] = (), run_tasks: Ru
                 crc32 = zlib.crc32(chunk, crc32)
             return crc32
 
-        checked = [stored for stored in header.arrays if stored.name not in left_out]
-        for stored, crc32 in zip(checked, run_tasks(checksum, checked), strict=True):
+        for stored, crc32 in zip(header.arrays, run_tasks(checksum, header.arrays), strict=True):
             if crc32 != stored.crc32:
                 raise _damaged(path, f"is damaged in its array `{stored.name}`: the checksum differs")
 

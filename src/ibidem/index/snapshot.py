@@ -20,7 +20,6 @@ from ibidem.index.segment import Segment
 from ibidem.index.vocabulary import WordCounts
 
 _MOST_CHECKED_BYTES = 4 << 30  # an index up to this size is checked when opened; a larger one only by `verify`
-_CHECKED_BY_BLOCK = ("text_bytes",)  # when a text is read
 _TRIES = 20
 
 
@@ -83,7 +82,7 @@ class SnapshotReader:
             part = opened.get(entry.name)
             if part is None:
                 if checks:
-                    check_arrays(self._folder / entry.name, _CHECKED_BY_BLOCK, self._run_tasks)
+                    check_arrays(self._folder / entry.name, self._run_tasks)
                 segment = read_segment(self._folder / entry.name, state.identity)
                 part = OpenSegment(entry.name, segment, kept_in(segment, state.removed))
             elif not self._is_kept_as_before(part.segment, state.removed):
