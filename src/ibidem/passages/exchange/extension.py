@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import firsts
 from ibidem.columns.hashes import seed_of
 from ibidem.columns.parted_tables import in_order, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, ranges, starts_of, take_ranges
@@ -22,8 +23,8 @@ from ibidem.columns.texts import text_buffers, word_bytes
 from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
-from ibidem.model import KINDS
-from ibidem.passages.exchange.pairs import FOUND, TO_EXTEND
+from ibidem.model import DIRECTIONS, KINDS
+from ibidem.passages.exchange.pairs import FOUND, TO_EXTEND, in_reading_order
 from ibidem.passages.extension import (
     LEAST_EXTENSION_WORDS,
     ROOM,
@@ -46,8 +47,10 @@ _IS_CONTINUED = 0x80
 
 # An end: a place in a document, in characters, and whether what is before it is wanted.
 _END: list[tuple[str, Any]] = [("document", pa.int64()), ("place", pa.int64()), ("is_before", pa.bool_())]
-_ASKED = pa.schema([*_END, ASKER])
-_WORDS = pa.schema([*_END, ("words", pa.uint16())])
+# Questions about ends; `number` counts the different ones of an asker, in order.
+_NUMBER = ("number", pa.int32())
+_ASKED = pa.schema([*_END, ASKER, _NUMBER])
+_WORDS = pa.schema([_NUMBER, ("words", pa.uint16())])
 # The text next to an end, whether the document goes on beyond it, and where the sentences in it begin, if it is before the end.
 _TEXTS = pa.schema([*_END, ("text", pa.large_binary()), ("is_cut", pa.bool_()), ("starts", pa.list_(pa.int64()))])
 # Passages of pairs of documents in which ends may move (flags AFTER and BEFORE); `row` is their row among all, in order.
@@ -55,8 +58,7 @@ _OPEN = pa.schema(
     [
         ("row", pa.int64()),
         *(TO_EXTEND.field(name) for name in (*_DOCUMENTS, *_PLACES, *_SENTENCES)),
-        *(TO_EXTEND.field(name) for name in ("n_sentences", "n_words", "similarity", "is_equal")),
-        ("kind", pa.int8()),
+        *(TO_EXTEND.field(name) for name in ("n_sentences", "n_words", "similarity", "is_equal", "kind")),
         ("may_move", pa.uint8()),
     ]
 )
@@ -65,21 +67,24 @@ _MOVED = pa.schema(
     [
         ("row", pa.int64()),
         ("stays", pa.bool_()),
-        *(FOUND.field(name) for name in (*_PLACES, *_SENTENCES, "n_sentences", "similarity")),
-        ("kind", pa.int8()),
+        *(TO_EXTEND.field(name) for name in (*_PLACES, *_SENTENCES, "n_sentences", "similarity", "kind")),
     ]
 )
 
 
 def extend_in_partitions(
-    flow: Flow, passages: PartedTable, documents: PartedTable, texts: PartedTable, config: Config, layout: Layout
-) -> PartedTable:
-    """Return passages (`pairs.TO_EXTEND`), which are consumed, with their ends moved outwards: in the schema FOUND."""
+    flow: Flow, passages: PartedTable, names: PartedTable, documents: PartedTable, texts: PartedTable, config: Config,
+    layout: Layout,
+) -> PartedTable:  # fmt: skip
+    """Return passages (`pairs.TO_EXTEND`), which are consumed, with their ends moved outwards: in reading order, as FOUND.
+
+    `names` are the ids of their documents (`pairs.NAMES`).
+    """
     seed, min_sentences = config.sentences.hash_seed, passage_limits(config).min_sentences
 
     def ask_for_words(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         keys = _Keys.of(tables["passages"])
-        yield _asked(keys, np.unique(keys.of_ends), home, layout)
+        yield _asked(keys, _distinct(keys.of_ends), home, layout)
 
     def say_words(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
         tables, order = zip(*((_words(part, seed), part.rows) for part in _found_in(asked, known["texts"])), strict=True)
@@ -122,11 +127,11 @@ def extend_in_partitions(
         moved.append(rounds.pop("moved"))
 
     def put_back(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        yield Sent("passages", _with_moved(tables["passages"], tables.get("moved", _MOVED.empty_table())), home)
+        found = _with_moved(in_reading_order([tables["passages"]]), tables.get("moved", _MOVED.empty_table()))
+        yield Sent("passages", _named(found, tables["names"]), home)
 
-    return flow.reduce(
-        "ends-moved", {"passages": passages, **({"moved": moved} if moved else {})}, put_back, {"passages": FOUND}
-    )["passages"]
+    given: Inputs = {"passages": passages, "names": names, **({"moved": moved} if moved else {})}
+    return flow.reduce("ends-moved", given, put_back, {"passages": FOUND})["passages"]
 
 
 class _Keys(NamedTuple):
@@ -141,12 +146,12 @@ class _Keys(NamedTuple):
     @classmethod
     def of(cls, passages: pa.Table) -> _Keys:
         """Return the keys of passages."""
-        documents = np.unique(np.concatenate([passages[f"{side}_document"].to_numpy() for side in "ab"]))
+        documents = _distinct(np.stack([passages[f"{side}_document"].to_numpy() for side in "ab"]))
         keys = []
         for side in "ab":
             of_side = np.searchsorted(documents, passages[f"{side}_document"].to_numpy()) << 33
             for end in ("start", "end"):
-                keys.append(of_side | passages[f"{side}_{end}"].to_numpy() << 1 | (end == "start"))
+                keys.append(of_side | passages[f"{side}_{end}"].to_numpy().astype(np.int64) << 1 | (end == "start"))
         return cls(documents, np.stack(keys))
 
     def of_rows(self, table: pa.Table) -> Numbers:
@@ -158,13 +163,19 @@ class _Keys(NamedTuple):
     def flagged(self, flags: NDArray[np.uint8]) -> Numbers:
         """Return the numbers, each once, of the ends on both sides that passages have flags of."""
         before, after = (self.of_ends[k::2][:, flags & flag != 0] for k, flag in ((0, BEFORE), (1, AFTER)))
-        return np.unique(np.concatenate([before, after], axis=None))
+        return _distinct(np.concatenate([before, after], axis=None))
+
+
+def _distinct(numbers: Numbers) -> Numbers:
+    """Return the different ones of numbers of any shape, in order."""
+    in_turn = np.sort(numbers, axis=None)
+    return in_turn[firsts(in_turn)]
 
 
 def _asked(keys: _Keys, ends: Numbers, home: int, layout: Layout) -> Sent:
     """Ask the homes of the documents for what is next to these ends."""
-    documents = keys.documents[ends >> 33]
-    columns = [documents, (ends >> 1) & ((1 << 32) - 1), (ends & 1).astype(np.bool_), np.full(len(ends), home)]
+    documents, places, is_before = keys.documents[ends >> 33], (ends >> 1) & ((1 << 32) - 1), (ends & 1).astype(np.bool_)
+    columns = [documents, places, is_before, np.full(len(ends), home), np.arange(len(ends))]
     return Sent("asked", table_of(columns, _ASKED), layout.home(documents))
 
 
@@ -206,7 +217,7 @@ def _words(found: _FoundEnds, hash_seed: int) -> pa.Table:
         found.data, found.begins, found.ends, found.at, is_before, LEAST_EXTENSION_WORDS, load_code_points(),
         seed_of(hash_seed), np.empty(ROOM, np.uint64), words,
     )  # fmt: skip
-    return table_of([*(found.asked[name] for name, _ in _END), words], _WORDS)
+    return table_of([found.asked["number"], words], _WORDS)
 
 
 def _texts(found: _FoundEnds, documents: pa.Table, n_bytes: int) -> pa.Table:
@@ -252,40 +263,41 @@ def _sentence_starts(asked: pa.Table, is_before: NDArray[np.bool_], n_bytes: Num
 
 def _may_move(passages: pa.Table, words: pa.Table) -> pa.Table:
     """Return the passages of the pairs of documents in which ends may move, as _OPEN, given the words next to all ends."""
-    passages = in_order(passages, "number")
+    passages = in_reading_order([passages])
     keys = _Keys.of(passages)
+    ends = _distinct(keys.of_ends)
+    known = np.zeros(len(ends), np.uint16)
+    known[words["number"].to_numpy()] = words["words"].to_numpy()
+    of_ends = known[np.searchsorted(ends, keys.of_ends)]
     may_move = np.zeros(passages.num_rows, np.uint8)
-    known = keys.of_rows(words)
-    order = np.argsort(known)
-    if len(known):
-        said = words["words"].to_numpy()[order][np.searchsorted(known[order], keys.of_ends)]
-        kernels.match_words(said[1::2], said[::2], may_move)
+    kernels.match_words(of_ends[1::2], of_ends[::2], may_move)
     rows = of_their_pairs(may_move != 0, np.stack([passages[name].to_numpy() for name in _DOCUMENTS]))
     some = passages.select([name for name in _OPEN.names if name in passages.column_names]).take(pa.array(rows))
-    more = {"row": rows, "may_move": may_move[rows], "kind": pc.index_in(some["kind"], pa.array(KINDS))}
+    more = {"row": rows, "may_move": may_move[rows]}
     return table_of([more[name] if name in more else some[name] for name in _OPEN.names], _OPEN)
 
 
 def _with_moved(passages: pa.Table, moved: pa.Table) -> pa.Table:
-    """Return passages with what became of some of them, in order, as FOUND."""
-    passages, moved = in_order(passages, "number"), in_order(moved, "row")
-    stays = np.ones(passages.num_rows, np.bool_)
-    is_new = np.zeros(passages.num_rows, np.bool_)
+    """Return passages, in order, with what became of some of them."""
     rows, is_kept = moved["row"].to_numpy(), moved["stays"].to_numpy()
-    stays[rows] = is_kept
-    is_new[rows] = is_kept
-    moved = moved.filter(pa.array(is_kept))
-    table = passages.select(FOUND.names)
-    if moved.num_rows:
-        for name in moved.column_names[2:]:
-            values = moved[name].combine_chunks()
-            if name == "kind":
-                values = pa.array(KINDS, FOUND.field("kind").type).take(values)
-            column = pc.replace_with_mask(table[name].combine_chunks(), pa.array(is_new), values)
-            table = table.set_column(FOUND.get_field_index(name), FOUND.field(name), column)
-    if not stays.all():
-        table = table.filter(pa.array(stays))
-    return table.set_column(0, FOUND.field("number"), pa.array(np.arange(table.num_rows)))
+    changed = rows[is_kept]
+    for name in _MOVED.names[2:]:
+        values = passages[name].to_numpy().copy()
+        values[changed] = moved[name].to_numpy()[is_kept]
+        passages = passages.set_column(passages.schema.get_field_index(name), TO_EXTEND.field(name), pa.array(values))
+    return passages if is_kept.all() else passages.take(pa.array(np.delete(np.arange(passages.num_rows), rows[~is_kept])))
+
+
+def _named(passages: pa.Table, names: pa.Table) -> pa.Table:
+    """Return passages (TO_EXTEND), in order, as FOUND."""
+    known, first = np.unique(names["document"].to_numpy(), return_index=True)
+    ids = names["id"].take(pa.array(first))
+    columns: dict[str, Any] = {"number": np.arange(passages.num_rows)}
+    for side in "ab":
+        columns[f"{side}_id"] = ids.take(pa.array(np.searchsorted(known, passages[f"{side}_document"].to_numpy())))
+    for name, values in (("kind", KINDS), ("direction", DIRECTIONS)):
+        columns[name] = pa.array(values).take(passages[name])
+    return table_of([columns[name] if name in columns else passages[name] for name in FOUND.names], FOUND)
 
 
 class _Ends:
@@ -296,7 +308,7 @@ class _Ends:
         self.keys = _Keys.of(table)
         names = np.stack([table[name].to_numpy() for name in _DOCUMENTS])
         self._passages = PlacedPassages(
-            names, np.stack([table[name].to_numpy() for name in _PLACES]),
+            names, np.stack([table[name].to_numpy() for name in _PLACES]).astype(np.int64),
             *(table[name].to_numpy() for name in ("n_sentences", "n_words", "similarity", "is_equal", "kind", "may_move")),
         )  # fmt: skip
         self._texts = _LongestTexts(texts, self.keys)
