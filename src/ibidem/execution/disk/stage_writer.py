@@ -50,7 +50,7 @@ class StageWriter:
         self._chunks = array("q")  # there may be millions: the number of the tag, and the columns of CHUNKS
         self._is_closed = False
         self._files: dict[str, int] = {}
-        self._has_text = {tag: any(map(_is_text, schema.types)) for tag, schema in outputs.items()}
+        self._texts = {tag: [k for k, kind in enumerate(schema.types) if _is_text(kind)] for tag, schema in outputs.items()}
         self._room = pa.allocate_buffer(0)  # chunks are assembled here, one by one
         for tag in outputs:  # left by a run that was killed in this stage
             store.path_of(name, tag).unlink(missing_ok=True)
@@ -104,7 +104,9 @@ class StageWriter:
 
     def _write(self, tag: str, partition: int, table: pa.Table) -> None:
         n_memory_bytes = table.nbytes
-        data = self._packed(table) if self._has_text[tag] else self._as_it_is(table, n_memory_bytes)
+        # Hashes and numbers do not become much smaller: compressing them takes longer than writing and reading them.
+        is_mostly_text = 2 * sum(table.column(k).nbytes for k in self._texts[tag]) > n_memory_bytes
+        data = self._packed(table) if is_mostly_text else self._as_it_is(table, n_memory_bytes)
         self._store.disk.take(self._name, len(data))
         try:
             if tag not in self._files:
@@ -120,14 +122,14 @@ class StageWriter:
         self._ends[tag] += n_bytes
 
     def _packed(self, table: pa.Table) -> memoryview:
-        """Return a chunk with text, compressed, as it is written."""
+        """Return a chunk of text, compressed, as it is written."""
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
             stream.write_table(table)
         return memoryview(sink.getvalue())
 
     def _as_it_is(self, table: pa.Table, n_memory_bytes: int) -> memoryview:
-        """Return a chunk without text as it is written, in reused memory: new memory costs more than filling it."""
+        """Return any other chunk as it is written, in reused memory: new memory costs more than filling it."""
         room = self._room
         if room.size < n_memory_bytes + _BYTES_BESIDE:
             room = pa.allocate_buffer(max(n_memory_bytes, 2 * _CHUNK_BYTES) + _BYTES_BESIDE)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.columns.distinct import firsts
+from ibidem.columns.distinct import distinct, places_of
 from ibidem.columns.hashes import seed_of
 from ibidem.columns.parted_tables import in_order, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, ranges, starts_of, take_ranges
@@ -84,7 +84,7 @@ def extend_in_partitions(
 
     def ask_for_words(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         keys = _Keys.of(tables["passages"])
-        yield _asked(keys, _distinct(keys.of_ends), home, layout)
+        yield _asked(keys, distinct(keys.of_ends), home, layout)
 
     def say_words(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
         tables, order = zip(*((_words(part, seed), part.rows) for part in _found_in(asked, known["texts"])), strict=True)
@@ -146,10 +146,10 @@ class _Keys(NamedTuple):
     @classmethod
     def of(cls, passages: pa.Table) -> _Keys:
         """Return the keys of passages."""
-        documents = _distinct(np.stack([passages[f"{side}_document"].to_numpy() for side in "ab"]))
+        documents = distinct(np.stack([passages[f"{side}_document"].to_numpy() for side in "ab"]))
         keys = []
         for side in "ab":
-            of_side = np.searchsorted(documents, passages[f"{side}_document"].to_numpy()) << 33
+            of_side = places_of(passages[f"{side}_document"].to_numpy(), documents) << 33
             for end in ("start", "end"):
                 keys.append(of_side | passages[f"{side}_{end}"].to_numpy().astype(np.int64) << 1 | (end == "start"))
         return cls(documents, np.stack(keys))
@@ -157,19 +157,13 @@ class _Keys(NamedTuple):
     def of_rows(self, table: pa.Table) -> Numbers:
         """Return the numbers of ends that are rows of a table."""
         document, place, is_before = (table[name].to_numpy() for name, _ in _END)
-        numbers: Numbers = np.searchsorted(self.documents, document) << 33 | place << 1 | is_before
+        numbers: Numbers = places_of(document, self.documents) << 33 | place << 1 | is_before
         return numbers
 
     def flagged(self, flags: NDArray[np.uint8]) -> Numbers:
         """Return the numbers, each once, of the ends on both sides that passages have flags of."""
         before, after = (self.of_ends[k::2][:, flags & flag != 0] for k, flag in ((0, BEFORE), (1, AFTER)))
-        return _distinct(np.concatenate([before, after], axis=None))
-
-
-def _distinct(numbers: Numbers) -> Numbers:
-    """Return the different ones of numbers of any shape, in order."""
-    in_turn = np.sort(numbers, axis=None)
-    return in_turn[firsts(in_turn)]
+        return distinct(np.concatenate([before, after], axis=None))
 
 
 def _asked(keys: _Keys, ends: Numbers, home: int, layout: Layout) -> Sent:
@@ -253,7 +247,7 @@ def _is_continued(data: NDArray[np.uint8], at: Numbers) -> NDArray[np.bool_]:
 def _sentence_starts(asked: pa.Table, is_before: NDArray[np.bool_], n_bytes: Numbers, documents: pa.Table) -> pa.Array:
     """Return the places, up to the end, where the sentences begin that are in as many characters before it."""
     place = asked["place"].to_numpy()
-    row = np.searchsorted(documents["document"].to_numpy(), asked["document"].to_numpy())
+    row = places_of(asked["document"].to_numpy(), documents["document"].to_numpy())
     counts = lengths(documents, "start_char")
     starts = (np.repeat(np.arange(len(counts)), counts) << 33) | flat(documents, "start_char").astype(np.int64)
     first = np.searchsorted(starts, row << 33 | np.maximum(place - n_bytes, 0))
@@ -265,10 +259,10 @@ def _may_move(passages: pa.Table, words: pa.Table) -> pa.Table:
     """Return the passages of the pairs of documents in which ends may move, as _OPEN, given the words next to all ends."""
     passages = in_reading_order([passages])
     keys = _Keys.of(passages)
-    ends = _distinct(keys.of_ends)
+    ends, number = np.unique(keys.of_ends, return_inverse=True)
     known = np.zeros(len(ends), np.uint16)
     known[words["number"].to_numpy()] = words["words"].to_numpy()
-    of_ends = known[np.searchsorted(ends, keys.of_ends)]
+    of_ends = known[number]
     may_move = np.zeros(passages.num_rows, np.uint8)
     kernels.match_words(of_ends[1::2], of_ends[::2], may_move)
     rows = of_their_pairs(may_move != 0, np.stack([passages[name].to_numpy() for name in _DOCUMENTS]))
@@ -294,7 +288,7 @@ def _named(passages: pa.Table, names: pa.Table) -> pa.Table:
     ids = names["id"].take(pa.array(first))
     columns: dict[str, Any] = {"number": np.arange(passages.num_rows)}
     for side in "ab":
-        columns[f"{side}_id"] = ids.take(pa.array(np.searchsorted(known, passages[f"{side}_document"].to_numpy())))
+        columns[f"{side}_id"] = ids.take(pa.array(places_of(passages[f"{side}_document"].to_numpy(), known)))
     for name, values in (("kind", KINDS), ("direction", DIRECTIONS)):
         columns[name] = pa.array(values).take(passages[name])
     return table_of([columns[name] if name in columns else passages[name] for name in FOUND.names], FOUND)
@@ -326,7 +320,7 @@ class _Ends:
 
     def known_texts(self) -> pa.Table:
         """Return the texts next to the ends of these passages."""
-        return self._texts.of(np.unique(self.keys.of_ends[:, self._open]))
+        return self._texts.of(distinct(self.keys.of_ends[:, self._open]))
 
     def moved(self, min_sentences: int) -> pa.Table:
         """Return what becomes of the passages of all other pairs of documents, if anything."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
+from ibidem.columns.distinct import places_of
 from ibidem.columns.parted_tables import PlacedDocuments, collection_of, distinct_pairs, ordered, portions, table_of
 from ibidem.columns.ragged import flat, lengths
 from ibidem.columns.rows import Pairing, Rows
@@ -239,5 +240,5 @@ def _names(found: pa.Table, documents: NDArray[np.int64], ids: pa.Array, layout:
     homes = layout.home(a)
     chosen = np.concatenate([distinct_pairs(homes, a), len(a) + distinct_pairs(homes, b)])
     named = np.concatenate([a, b])[chosen]
-    names = ids.take(pa.array(np.searchsorted(documents, named)))
+    names = ids.take(pa.array(places_of(named, documents)))
     return Sent("names", table_of([named, names], NAMES), np.concatenate([homes, homes])[chosen])
