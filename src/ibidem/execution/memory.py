@@ -17,7 +17,7 @@ from ibidem.execution.operating_system import address_limit, peak_memory, physic
 
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _UNKNOWN = 4 << 30
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # as named in glibc's malloc.h
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # as named in glibc's malloc.h
 
 
 def machine_memory() -> int:
@@ -84,15 +84,11 @@ def give_back_memory() -> None:
 
 
 def keep_little_memory() -> None:
-    """Make the C library return large blocks as soon as they are freed, keep some others, and have threads share two heaps.
-
-    By default it would return and request every block of the tables that tasks work on: a fifth of the time of a run.
-    """
+    """Make the C library return large blocks as soon as they are freed, and threads share two heaps."""
     set_option = getattr(_c_library(), "mallopt", None)
     if set_option is not None:
         set_option(_MMAP_THRESHOLD, 32 << 20)
         set_option(_ARENA_MAX, 2)
-        set_option(_TRIM_THRESHOLD, 32 << 20)
 
 
 @cache

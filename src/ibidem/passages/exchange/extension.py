@@ -42,7 +42,7 @@ Numbers = NDArray[np.int64]
 _PLACES = ("a_start", "a_end", "b_start", "b_end")
 _DOCUMENTS = ("a_document", "b_document")
 _SENTENCES = ("a_sentence", "b_sentence")
-_FIRST_BYTES, _TIMES_MORE = 512, 8
+_FIRST_BYTES, _TIMES_MORE = 512, 16  # each round reads all texts again, for few ends
 _IS_CONTINUED = 0x80
 
 # An end: a place in a document, in characters, and whether what is before it is wanted.
@@ -115,7 +115,7 @@ def extend_in_partitions(
         n_bytes = _FIRST_BYTES * _TIMES_MORE**number
 
         def say_text(asked: pa.Table, known: Mapping[str, pa.Table], n_bytes: int = n_bytes) -> tuple[pa.Table, Numbers]:
-            starts = in_order(known["documents"])
+            starts = _SentenceStarts.of(known["documents"])
             parts = list(_found_in(asked, known["texts"]))
             return pa.concat_tables([_texts(part, starts, n_bytes) for part in parts]), np.concatenate([p.rows for p in parts])
 
@@ -214,8 +214,8 @@ def _words(found: _FoundEnds, hash_seed: int) -> pa.Table:
     return table_of([found.asked["number"], words], _WORDS)
 
 
-def _texts(found: _FoundEnds, documents: pa.Table, n_bytes: int) -> pa.Table:
-    """Return the text next to ends, at most so many bytes of whole characters, given the sentences of `documents` in order."""
+def _texts(found: _FoundEnds, starts: _SentenceStarts, n_bytes: int) -> pa.Table:
+    """Return the text next to ends, at most so many bytes of whole characters, and where the sentences in it begin."""
     is_before = found.asked["is_before"].to_numpy()
     low = np.where(is_before, np.maximum(found.begins, found.at - n_bytes), found.at)
     high = np.where(is_before, found.at, np.minimum(found.ends, found.at + n_bytes))
@@ -232,7 +232,7 @@ def _texts(found: _FoundEnds, documents: pa.Table, n_bytes: int) -> pa.Table:
                 pa.large_binary(), len(low), [None, pa.py_buffer(columns[1]), pa.py_buffer(columns[0])]
             ),
             is_cut,
-            _sentence_starts(found.asked, is_before, high - low, documents),
+            starts.before(found.asked, np.where(is_before, high - low, 0)),
         ],
         _TEXTS,
     )
@@ -244,15 +244,28 @@ def _is_continued(data: NDArray[np.uint8], at: Numbers) -> NDArray[np.bool_]:
     return is_continued
 
 
-def _sentence_starts(asked: pa.Table, is_before: NDArray[np.bool_], n_bytes: Numbers, documents: pa.Table) -> pa.Array:
-    """Return the places, up to the end, where the sentences begin that are in as many characters before it."""
-    place = asked["place"].to_numpy()
-    row = places_of(asked["document"].to_numpy(), documents["document"].to_numpy())
-    counts = lengths(documents, "start_char")
-    starts = (np.repeat(np.arange(len(counts)), counts) << 33) | flat(documents, "start_char").astype(np.int64)
-    first = np.searchsorted(starts, row << 33 | np.maximum(place - n_bytes, 0))
-    n = np.where(is_before, np.searchsorted(starts, row << 33 | place, side="right") - first, 0)
-    return as_lists(starts[ranges(first, n)] & ((1 << 33) - 1), n, pa.int64())
+class _SentenceStarts(NamedTuple):
+    """Where the sentences of documents begin: `starts` has the document's place in `documents`, then the character."""
+
+    documents: Numbers
+    starts: Numbers
+
+    @classmethod
+    def of(cls, documents: pa.Table) -> _SentenceStarts:
+        """Return the sentences of documents."""
+        table = in_order(documents.select(["document", "start_char"]))
+        counts = lengths(table, "start_char")
+        starts = np.repeat(np.arange(len(counts)) << 33, counts)
+        starts |= flat(table, "start_char")
+        return cls(table["document"].to_numpy(), starts)
+
+    def before(self, ends: pa.Table, n_chars: Numbers) -> pa.Array:
+        """Return for each end the places, up to it, where the sentences begin that are in so many characters before it."""
+        place = ends["place"].to_numpy()
+        row = places_of(ends["document"].to_numpy(), self.documents) << 33
+        first = np.searchsorted(self.starts, row | np.maximum(place - n_chars, 0))
+        n = np.where(n_chars > 0, np.searchsorted(self.starts, row | place, side="right") - first, 0)
+        return as_lists(self.starts[ranges(first, n)] & ((1 << 33) - 1), n, pa.int64())
 
 
 def _may_move(passages: pa.Table, words: pa.Table) -> pa.Table:
