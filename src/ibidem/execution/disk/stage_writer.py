@@ -32,6 +32,7 @@ _CHUNK_BYTES = 8 << 20
 # What is recorded for each waiting table, and for each partition that has waiting rows.
 _BYTES_A_TABLE, _BYTES_A_ROUTE = 2 << 10, 100
 _ROUTES_AT_A_TIME = 1 << 14
+_LEAST_TEXT = 4  # what is compressed is at least one part in so many
 _BYTES_BESIDE = 1 << 16  # names and bounds of the columns of a chunk
 
 
@@ -105,8 +106,9 @@ class StageWriter:
     def _write(self, tag: str, partition: int, table: pa.Table) -> None:
         n_memory_bytes = table.nbytes
         # Hashes and numbers do not become much smaller: compressing them takes longer than writing and reading them.
-        is_mostly_text = 2 * sum(table.column(k).nbytes for k in self._texts[tag]) > n_memory_bytes
-        data = self._packed(table) if is_mostly_text else self._as_it_is(table, n_memory_bytes)
+        n_text_bytes = sum(table.column(k).nbytes for k in self._texts[tag])
+        is_text = n_text_bytes * _LEAST_TEXT > n_memory_bytes
+        data = self._packed(table) if is_text else self._as_it_is(table, n_memory_bytes)
         self._store.disk.take(self._name, len(data))
         try:
             if tag not in self._files:
