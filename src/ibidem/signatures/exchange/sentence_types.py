@@ -130,6 +130,7 @@ def collapse(flow: Flow, seen: PartedTable, hash_seed: int, progress: Progress, 
 
     All sentences of one digest meet here.
     """
+    layout = flow.layout
 
     def collapse(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["seen"].combine_chunks()
@@ -144,14 +145,14 @@ def collapse(flow: Flow, seen: PartedTable, hash_seed: int, progress: Progress, 
             digests = np.where(is_shared, names_of(digests, checks), digests)
             order = np.argsort(digests)
             first = firsts(digests[order])
-        asked = route_by_hash(digests, flow.n_partitions) if len(shared) else partition
+        asked = route_by_hash(digests, layout.n_partitions) if len(shared) else partition
         yield Sent("askers", table_of([digests, homes], ASKERS), asked)
         first = np.sort(order[first])  # so that texts are read in their order
         types = digests[first]
         data, offsets = text_buffers(table["text"].combine_chunks())
         tokens = TypeTokens(*tokenise_spans(data, offsets[first], offsets[first + 1], hash_seed), hash_seed)
         yield Sent("counts", table_of([[len(types)], [len(tokens.tokens)]], _COUNTS), 0)
-        yield from then(Types(types, tokens), flow.layout)
+        yield from then(Types(types, tokens), layout)
 
     outputs = {"askers": ASKERS, "shared": SHARED, "counts": _COUNTS, **then.gives}
     found = flow.reduce("types", {"seen": seen}, collapse, outputs)
