@@ -1,4 +1,4 @@
-"""Orders of columns."""
+"""Distinct values, their order, and where numbers are among known ones, against NumPy's and Python's own functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,25 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.columns.distinct import stable_order
+from ibidem.columns.distinct import distinct, places_of, stable_order
+
+
+@given(st.lists(st.lists(st.integers(-5, 5) | st.integers(-(1 << 62), 1 << 62), min_size=3, max_size=3)))
+def test_distinct_values_of_any_shape(rows: list[list[int]]) -> None:
+    values = np.array(rows, np.int64).reshape(-1, 3)
+    np.testing.assert_array_equal(distinct(values), np.unique(values))
+
+
+@given(st.sets(st.integers(-9, 9) | st.integers(0, 1 << 60), min_size=1), st.data())
+def test_places_are_those_of_a_search(numbers: set[int], data: st.DataObject) -> None:
+    known = np.array(sorted(numbers), np.int64)
+    wanted = np.array(data.draw(st.lists(st.sampled_from(sorted(numbers)))), np.int64)
+    np.testing.assert_array_equal(places_of(wanted, known), np.searchsorted(known, wanted))
+
+
+def test_nothing_is_known_and_nothing_wanted() -> None:
+    nothing = np.empty(0, np.int64)
+    assert len(places_of(nothing, nothing)) == 0
 
 
 @given(st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**64 - 1)), max_size=60))

@@ -22,7 +22,7 @@ from ibidem.signatures import (
     load_signature,
 )
 from ibidem.signatures.fingerprint import SIGNATURE as FINGERPRINT
-from ibidem.signatures.sentence_types import TypeTokens
+from ibidem.signatures.sentence_types import TypeTokens, number_hashes
 from tests.signatures import twins
 from tests.signatures.twins import Corpus
 from tests.texts import word
@@ -246,3 +246,13 @@ def test_a_vocabulary_larger_than_its_first_table() -> None:
     pairs = {(token, i // 80) for i, token in enumerate(tokens.tolist())}
     by_document = Counter(token for token, _ in pairs)
     assert dict(zip(vocabulary.hashes.tolist(), vocabulary.document_counts.tolist(), strict=True)) == by_document
+
+
+def test_numbers_of_more_hashes_than_the_first_table_has_room_for() -> None:
+    drawn = np.random.default_rng(7).integers(0, 1 << 64, 60_000, np.uint64)
+    extremes = np.array([0, (1 << 64) - 1, 0], np.uint64)
+    hashes = np.concatenate([drawn, extremes, drawn[::3], np.repeat(drawn[:5], 1_000)])
+    numbered = number_hashes(hashes)
+    np.testing.assert_array_equal(numbered.hashes[numbered.ids], hashes)
+    assert len(np.unique(numbered.hashes)) == len(numbered.hashes)
+    np.testing.assert_array_equal(numbered.counts, np.bincount(numbered.ids))

@@ -1,4 +1,4 @@
-"""Distinct values of columns: where each begins, its number, and whether it occurs."""
+"""Distinct values of columns: where each begins, its number, and whether it occurs; and their order."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
+_TABLE_SIZE = 4  # entries for each number that is known or wanted
 
 
 def firsts(values: NDArray[Any]) -> Numbers:
@@ -15,6 +16,25 @@ def firsts(values: NDArray[Any]) -> Numbers:
     changes = np.ones(len(values), np.bool_)
     changes[1:] = values[1:] != values[:-1]
     return np.flatnonzero(changes)
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct values, of any shape, in order. Sorting is far faster than the hash table of `numpy.unique`."""
+    in_turn = np.sort(values, axis=None)
+    return in_turn[firsts(in_turn)]
+
+
+def places_of(wanted: NDArray[Any], known: NDArray[Any]) -> Numbers:
+    """Return where each wanted number is among increasing known ones, of which each must be one.
+
+    If a table of all numbers between them is small, they are looked up there.
+    """
+    if len(known) == 0 or int(known[-1]) - int(known[0]) > _TABLE_SIZE * (len(known) + len(wanted)):
+        return np.searchsorted(known, wanted)
+    places = np.empty(int(known[-1]) - int(known[0]) + 1, np.int64)
+    places[known - known[0]] = np.arange(len(known))
+    found: Numbers = places[wanted - known[0]]
+    return found
 
 
 def stable_order(values: NDArray[Any]) -> Numbers:

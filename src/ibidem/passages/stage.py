@@ -89,8 +89,9 @@ def find_repeats(
 def move_ends(flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], config: Config) -> None:
     """Move the ends of passages outwards while the texts say the same. In memory that waits until they become a table."""
     if not isinstance(flow, InMemory) and extends_ends(config):
-        passages, documents, texts = found.take_table("passages"), sentences.table("documents"), sentences.table("texts")
-        found.tables["passages"] = extend_in_partitions(flow, passages, documents, texts, config, flow.layout)
+        passages, names = found.take_table("passages"), found.take_table("names")
+        documents, texts = sentences.table("documents"), sentences.table("texts")
+        found.tables["passages"] = extend_in_partitions(flow, passages, names, documents, texts, config, flow.layout)
 
 
 def passage_table(flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], config: Config) -> Parts[pa.Table]:

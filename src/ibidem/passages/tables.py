@@ -138,10 +138,12 @@ def by_pair(tables: Sequence[pa.Table]) -> pa.Table:
 
 def codes_of(passages: pa.Table, side: str) -> NDArray[np.int32]:
     """Return the numbers of the documents on one side of passages."""
-    codes: NDArray[np.int32] = np.concatenate(
-        [np.empty(0, np.int32), *(chunk.indices.to_numpy() for chunk in passages[f"{side}_id"].chunks)]
-    )
-    return codes
+    return numbers_of_values(passages[f"{side}_id"]).astype(np.int32, copy=False)
+
+
+def numbers_of_values(column: pa.ChunkedArray) -> NDArray[Any]:
+    """Return the numbers by which a column has its values, the same ones in all its pieces."""
+    return np.concatenate([np.empty(0, np.int8), *(chunk.indices.to_numpy() for chunk in column.chunks)])
 
 
 def in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import GOLDEN, SEED, mix
-from ibidem.execution.compiler import growing_kernel, inner_kernel, outer_kernel, twice
+from ibidem.execution.compiler import growing_kernel, inner_kernel, outer_kernel
 
 _BLOCK_TOKENS = 1024
+_ONCE, _NUMBER = np.uint64(1 << 32), np.uint64((1 << 32) - 1)
 
 
 @outer_kernel
@@ -48,13 +49,24 @@ def dense_types(type_of_row, first_rows):
 
 
 @inner_kernel
-def _slot_of(token, slots, hashes):
-    """Return the slot of a token in an open-addressing table, or the free slot where it belongs; -1 marks a free slot."""
-    mask = np.uint64(len(slots) - 1)
-    slot = (token * GOLDEN >> np.uint64(20)) & mask
-    while slots[slot] >= 0 and hashes[slots[slot]] != token:
-        slot = (slot + np.uint64(1)) & mask
+def _slot_of(token, table):
+    """Return where a token is in a table of `number_tokens`, or the free place where it belongs."""
+    mask = np.uint64(len(table) - 1)
+    slot = (token * GOLDEN >> np.uint64(19)) & mask & ~np.uint64(1)
+    while table[slot + np.uint64(1)] != 0 and table[slot] != token:
+        slot = (slot + np.uint64(2)) & mask
     return slot
+
+
+@growing_kernel
+def _twice_as_large(table):
+    """Return a table with the same entries and twice the room."""
+    larger = np.zeros(2 * len(table), np.uint64)
+    for k in range(0, len(table), 2):
+        if table[k + 1] != 0:
+            slot = _slot_of(table[k], larger)
+            larger[slot], larger[slot + np.uint64(1)] = table[k], table[k + 1]
+    return larger
 
 
 @inner_kernel
@@ -70,36 +82,30 @@ def _choose(tokens, begin, prefix, prefix_bits, chosen):
 
 @growing_kernel
 def number_tokens(tokens, prefix, prefix_bits, ids):
-    """Number the tokens whose top bits are `prefix` in order of appearance; return hashes, counts and how many there are."""
-    hashes = np.empty(1 << 13, np.uint64)
-    counts = np.empty(1 << 13, np.int32)
-    slots = np.empty(1 << 14, np.int32)
-    for k in range(len(slots)):
-        slots[k] = -1
+    """Number the tokens whose top bits are `prefix` in order of appearance; return the hash and the count of each number."""
+    # Each token is next to its count (high bits) and number: one place in memory per look, as tokens come in no order.
+    table = np.zeros(1 << 15, np.uint64)
     n = 0
     chosen = np.empty(_BLOCK_TOKENS, np.int64)
     for begin in range(0, len(tokens), _BLOCK_TOKENS):
+        if 4 * (n + _BLOCK_TOKENS) > len(table):
+            table = _twice_as_large(table)
         for j in range(_choose(tokens, begin, prefix, prefix_bits, chosen)):
             token = tokens[chosen[j]]
-            slot = _slot_of(token, slots, hashes)
-            number = slots[slot]
-            if number < 0:
-                number = n
-                slots[slot] = n
-                hashes[n] = token
-                counts[n] = 0
+            slot = _slot_of(token, table)
+            entry = table[slot + np.uint64(1)]
+            if entry == 0:
+                table[slot] = token
+                entry = np.uint64(n)
                 n += 1
-                if n == len(hashes):
-                    hashes = twice(hashes)
-                    counts = twice(counts)
-                    slots = np.empty(2 * len(hashes), np.int32)
-                    for k in range(len(slots)):
-                        slots[k] = -1
-                    for k in range(n):
-                        slots[_slot_of(hashes[k], slots, hashes)] = k
-            counts[number] += 1
-            ids[chosen[j]] = number
-    return hashes, counts, n
+            table[slot + np.uint64(1)] = entry + _ONCE
+            ids[chosen[j]] = np.int32(entry & _NUMBER)
+    hashes, counts = np.empty(n, np.uint64), np.empty(n, np.int32)
+    for k in range(0, len(table), 2):
+        if table[k + 1] != 0:
+            number = table[k + 1] & _NUMBER
+            hashes[number], counts[number] = table[k], np.int32(table[k + 1] >> np.uint64(32))
+    return hashes, counts
 
 
 @outer_kernel

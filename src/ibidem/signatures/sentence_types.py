@@ -121,8 +121,8 @@ def number_hashes(hashes: NDArray[np.uint64], run_tasks: RunTasks = in_turn) -> 
     ids = np.empty(len(hashes), np.int32)
 
     def number(prefix: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        distinct, counts, n = kernels.number_tokens(hashes, np.uint64(prefix), _PREFIX_BITS, ids)
-        return distinct[:n], counts[:n]
+        distinct, counts = kernels.number_tokens(hashes, np.uint64(prefix), _PREFIX_BITS, ids)
+        return distinct, counts
 
     found = list(run_tasks(number, range(1 << _PREFIX_BITS)))
     starts = np.cumsum([0, *(len(distinct) for distinct, _ in found)]).astype(np.int32)

@@ -91,7 +91,7 @@ def test_what_no_result_reads_is_gone_before_it_is_written(
     assert not stored & {f"{name}.arrows" for name in used_up}
 
 
-@pytest.mark.parametrize(("signature", "stage"), [("imatch", "keys"), ("fingerprint", "keys"), ("spotsigs", "sets")])
+@pytest.mark.parametrize(("signature", "stage"), [("imatch", "keys"), ("fingerprint", "keys"), ("spotsigs", "types")])
 def test_words_are_gone_when_signatures_are_made(signature: str, stage: str, news: str, tmp_path: Path) -> None:
     stored: dict[str, set[str]] = {}
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.clusters.document_table import document_rows
+from ibidem.columns.distinct import places_of
 from ibidem.columns.parted_tables import collection_of, in_order, table_of
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
 from ibidem.execution.layout import Layout
@@ -28,11 +29,11 @@ def sum_up(
         collection = collection_of(table, layout)
         whole = Coverage(collection)
         added = tables["coverage"]
-        at = whole.first[np.searchsorted(numbers, added["document"].to_numpy())] + added["slot"].to_numpy()
+        at = whole.first[places_of(added["document"].to_numpy(), numbers)] + added["slot"].to_numpy()
         np.add.at(whole.elsewhere, at, added["elsewhere"].to_numpy())
         np.add.at(whole.before, at, added["before"].to_numpy())
         cluster = np.full(len(numbers), -1, np.int64)
-        clustered_at = np.searchsorted(numbers, tables["clustered"]["document"].to_numpy())
+        clustered_at = places_of(tables["clustered"]["document"].to_numpy(), numbers)
         cluster[clustered_at] = tables["clustered"]["cluster"].to_numpy()
         rows = document_rows(collection, whole, cluster)
         yield Sent("documents", table_of([numbers[: rows.num_rows], *rows.columns], _DOCUMENTS), partition)

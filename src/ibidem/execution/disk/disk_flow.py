@@ -108,7 +108,8 @@ class DiskFlow:
             finished = begun.finish()
         finally:
             begun.close()
-        give_back_memory()
+        if used_memory() > self._n_wanted_bytes:
+            give_back_memory()
         self._progress.add_step(Step(stage, time.perf_counter() - begin, n_read, begun.n_bytes, self.store.disk.n_bytes_now))
         self._progress.use(**self.store.disk.used())
         return finished.tables

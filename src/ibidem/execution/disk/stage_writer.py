@@ -32,6 +32,7 @@ _CHUNK_BYTES = 8 << 20
 # What is recorded for each waiting table, and for each partition that has waiting rows.
 _BYTES_A_TABLE, _BYTES_A_ROUTE = 2 << 10, 100
 _ROUTES_AT_A_TIME = 1 << 14
+_MOST_LEFT = 0.6  # of the first chunk of a table, if the others are compressed, too
 _BYTES_BESIDE = 1 << 16  # names and bounds of the columns of a chunk
 
 
@@ -50,7 +51,7 @@ class StageWriter:
         self._chunks = array("q")  # there may be millions: the number of the tag, and the columns of CHUNKS
         self._is_closed = False
         self._files: dict[str, int] = {}
-        self._has_text = {tag: any(map(_is_text, schema.types)) for tag, schema in outputs.items()}
+        self._is_packed = {tag: any(map(_is_text, schema.types)) for tag, schema in outputs.items()}
         self._room = pa.allocate_buffer(0)  # chunks are assembled here, one by one
         for tag in outputs:  # left by a run that was killed in this stage
             store.path_of(name, tag).unlink(missing_ok=True)
@@ -104,7 +105,9 @@ class StageWriter:
 
     def _write(self, tag: str, partition: int, table: pa.Table) -> None:
         n_memory_bytes = table.nbytes
-        data = self._packed(table) if self._has_text[tag] else self._as_it_is(table, n_memory_bytes)
+        data = self._packed(table) if self._is_packed[tag] else self._as_it_is(table, n_memory_bytes)
+        if self._ends[tag] == 0 and len(data) > _MOST_LEFT * n_memory_bytes:
+            self._is_packed[tag] = False  # compressing takes longer than writing and reading what it saves
         self._store.disk.take(self._name, len(data))
         try:
             if tag not in self._files:
@@ -120,14 +123,14 @@ class StageWriter:
         self._ends[tag] += n_bytes
 
     def _packed(self, table: pa.Table) -> memoryview:
-        """Return a chunk with text, compressed, as it is written."""
+        """Return a chunk as it is written, compressed."""
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
             stream.write_table(table)
         return memoryview(sink.getvalue())
 
     def _as_it_is(self, table: pa.Table, n_memory_bytes: int) -> memoryview:
-        """Return a chunk without text as it is written, in reused memory: new memory costs more than filling it."""
+        """Return a chunk as it is written, not compressed, in reused memory: new memory costs more than filling it."""
         room = self._room
         if room.size < n_memory_bytes + _BYTES_BESIDE:
             room = pa.allocate_buffer(max(n_memory_bytes, 2 * _CHUNK_BYTES) + _BYTES_BESIDE)

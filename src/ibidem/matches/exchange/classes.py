@@ -21,10 +21,18 @@ from ibidem.execution.flow import Flow, Inputs, PartedTable, Parts, Sender, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.matches.exchange.inverted_index import list_postings
-from ibidem.matches.exchange.join import join_sets, sorted_sets
+from ibidem.matches.exchange.join import SetSender, join_sets, sorted_sets
 from ibidem.sentences.exchange import names_of
 from ibidem.signatures.exact import SIGNATURE as EXACT
-from ibidem.signatures.exchange.sentence_types import CLASSES, Maker, collapse, emit_classes, signature_maker, tokens_of
+from ibidem.signatures.exchange.sentence_types import (
+    CLASSES,
+    Maker,
+    TokenSender,
+    collapse,
+    emit_classes,
+    signature_maker,
+    tokens_of,
+)
 
 _KEYS = pa.schema([("key", pa.uint64()), ("digest", pa.uint64())])
 _ANSWERS = pa.schema([("digest", pa.uint64()), ("class", pa.uint64()), ("set", pa.list_(pa.uint64()))])
@@ -38,15 +46,16 @@ def classify_documents(
     The tables made for this, `seen` and `words`, are taken from `split`.
     """
     layout = flow.layout
-    types = collapse(flow, split.take_table("seen"), config.sentences.hash_seed, progress)
     n_documents = progress.counts["documents"]
     words = split.take_table("words") if "words" in split.tables else None
     make = signature_maker(flow, words, config, n_documents)
     del words
-    listed = {"postings": list_postings(flow, split.table("texts"), make, config)} if config.matches.postings else {}
     are_sorted = config.signatures.signature in SET_SIGNATURES
+    sender = SetSender(make) if are_sorted else TokenSender()
+    types = collapse(flow, split.take_table("seen"), config.sentences.hash_seed, progress, sender)
+    listed = {"postings": list_postings(flow, split.table("texts"), make, config)} if config.matches.postings else {}
     if are_sorted:
-        sets, classes = join_sets(flow, types.pop("types"), make, config, layout)
+        sets, classes = join_sets(flow, types, config, layout)
     else:
         sets, classes = types["types"], _classes_of_keys(flow, types["types"], make, layout)
     answers = {"answers": _answer(flow, classes, sets, types["askers"], are_sorted), "shared": types["shared"]}

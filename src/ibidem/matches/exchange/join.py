@@ -18,6 +18,7 @@ They share bounds, bitmaps, overlaps, union–find, and how sets are made.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.matches import MOST_POSTINGS, join_types, sort_sets
 from ibidem.matches.kernels import exchange as kernels
-from ibidem.signatures.exchange.sentence_types import CLASSES, TYPES, Maker, emit_classes, tokens_of
+from ibidem.signatures.exchange.sentence_types import CLASSES, TYPES, Maker, Types, emit_classes
 from ibidem.signatures.sentence_types import number_hashes
 
 SETS = TYPES
@@ -72,12 +73,37 @@ class _FrequencyRanks(NamedTuple):
     least_common: int
 
 
+@dataclass(frozen=True)
+class SetSender:
+    """Makes the sets of types, and sends them with a sample of their members; types with an empty set need a class only."""
+
+    make: Maker
+    gives: Mapping[str, pa.Schema] = field(default_factory=lambda: {"sets": SETS, "classes": CLASSES, "members": _MEMBERS})
+
+    def __call__(self, part: Types, layout: Layout) -> Iterator[Sent]:
+        """Yield the sets of a partition."""
+        made, digests = self.make(part.tokens), part.digests
+        hashes, sizes = _distinct(made.hashes, made.first)
+        yield Sent("sets", table_of([digests, as_lists(hashes, sizes, pa.uint64())], SETS), _homes(digests, layout))
+        empty = sizes == 0
+        yield emit_classes(digests[empty], np.zeros(int(empty.sum()), np.uint64), layout)
+        # A sample of types is enough to know how common members are: any order is exact.
+        sampled = digests % np.uint64(_SAMPLE_EVERY) == 0
+        numbered = number_hashes(hashes[np.repeat(sampled, sizes)], in_turn)
+        yield Sent("members", table_of([numbered.hashes, numbered.counts], _MEMBERS), _homes(numbered.hashes, layout))
+
+
+def _homes(keys: NDArray[np.uint64], layout: Layout) -> NDArray[np.int64]:
+    return route_by_hash(keys, layout.n_partitions)
+
+
 def join_sets(
-    flow: Flow, types: PartedTable, make: Maker, config: Config, layout: Layout
+    flow: Flow, made: dict[str, PartedTable], config: Config, layout: Layout
 ) -> tuple[PartedTable, list[PartedTable]]:
-    """Return the sets of the compared types, and the classes of those that are similar or have no signature."""
-    made = _make_sets(flow, types, make, layout)
-    del types
+    """Return the sets of the compared types, and the classes of those that are similar or have no signature.
+
+    What the `SetSender` sent is consumed.
+    """
     ranks = _frequent_members(flow, made.pop("members"))
     postings = _list_postings(flow, made["sets"], ranks, config, layout)
     wanted = _meet(flow, postings, config, layout)
@@ -91,26 +117,8 @@ def join_sets(
             digests, classes = (table[name].to_numpy() for name in ROOTS.names)
             yield emit_classes(digests, classes, layout)
 
-    return compared, [made["classes"], flow.map("classes-named", roots, name, {"classes": CLASSES})["classes"]]
-
-
-def _make_sets(flow: Flow, types: PartedTable, make: Maker, layout: Layout) -> dict[str, PartedTable]:
-    def make_sets(tables: Iterator[pa.Table]) -> Iterator[Sent]:
-        for table in tables:
-            made = make(tokens_of(table))
-            hashes, sizes = _distinct(made.hashes, made.first)
-            digests = table["digest"].to_numpy()
-            sets = table_of([digests, as_lists(hashes, sizes, pa.uint64())], SETS)
-            yield Sent("sets", sets, route_by_hash(digests, layout.n_partitions))
-            empty = sizes == 0
-            yield emit_classes(digests[empty], np.zeros(int(empty.sum()), np.uint64), layout)
-            # A sample of types is enough to know how common members are: any order is exact.
-            sampled = digests % np.uint64(_SAMPLE_EVERY) == 0
-            numbered = number_hashes(hashes[np.repeat(sampled, sizes)], in_turn)
-            columns = [numbered.hashes, numbered.counts]
-            yield Sent("members", table_of(columns, _MEMBERS), route_by_hash(numbered.hashes, layout.n_partitions))
-
-    return flow.map("sets", types, make_sets, {"sets": SETS, "classes": CLASSES, "members": _MEMBERS})
+    named = flow.map("classes-named", roots, name, {"classes": CLASSES})["classes"]
+    return compared, [made.pop("classes"), named]
 
 
 def sorted_sets(tokens: pa.ChunkedArray) -> pa.ListArray:
@@ -187,7 +195,7 @@ def _list_postings(flow: Flow, sets: PartedTable, ranks: _FrequencyRanks, config
                 is_indexed = np.empty(n_postings, np.bool_)
                 n_postings = kernels.list_prefixes(hashes, of_hash, least_common, in_twos, first, p, q, keys, which, is_indexed)
             columns = [keys, digests[which], sizes[which], bitmaps[which], is_indexed]
-            yield Sent("postings", table_of(columns, _POSTINGS), route_by_hash(keys, layout.n_partitions))
+            yield Sent("postings", table_of(columns, _POSTINGS), _homes(keys, layout))
 
     return flow.map("sets-postings", sets, list_postings, {"postings": _POSTINGS})["postings"]
 
@@ -257,7 +265,7 @@ def _possible(postings: pa.Table, met: _Met, p: int, q: int, layout: Layout) -> 
     kernels.find_possible(met.number, size[met.rows], bitmap[met.rows], is_indexed[met.rows], p, q, *room, active)
     rows = met.rows[active]
     columns = [digest[rows], member[rows], is_indexed[rows]]
-    return Sent("wanted", table_of(columns, _WANTED), route_by_hash(digest[rows], layout.n_partitions))
+    return Sent("wanted", table_of(columns, _WANTED), _homes(digest[rows], layout))
 
 
 def _most_in_block(postings: pa.Table, rows: NDArray[np.int64], p: int, q: int) -> int:
@@ -283,7 +291,7 @@ def _block_pairs(postings: pa.Table, most: int, p: int, q: int, layout: Layout) 
                 both = pa.concat_tables([both, postings.slice(other_begin, other_end - other_begin)])
             name = fold(fold(member, np.uint64(number + 1)), np.uint64(other_number + 1))
             columns = [np.repeat(name, both.num_rows), *both.columns[1:]]
-            yield Sent("long", table_of(columns, _POSTINGS), int(route_by_hash(name, layout.n_partitions)[0]))
+            yield Sent("long", table_of(columns, _POSTINGS), int(_homes(name, layout)[0]))
 
 
 def _compare(
@@ -305,7 +313,7 @@ def _compare(
         for begin, end in portions(8 * (1 + lengths(lists, "set"))[which], _MOST_SENT_BYTES):
             some, of_some = wanted.slice(begin, end - begin), which[begin:end]
             columns = [some["digest"], some["member"], some["is_indexed"], bitmaps[of_some], sets.take(pa.array(of_some))]
-            yield Sent("sent", table_of(columns, _SENT), route_by_hash(some["member"].to_numpy(), layout.n_partitions))
+            yield Sent("sent", table_of(columns, _SENT), _homes(some["member"].to_numpy(), layout))
 
     def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["sent"].combine_chunks()

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import places_of
 from ibidem.columns.parted_tables import (
     EQUAL,
     OF_SENTENCE,
@@ -68,11 +69,11 @@ def place_documents(
         placed = placed_documents(table, config, layout)
         flags = np.zeros(len(placed.rows.classes), np.uint8)
         document, row = tables["flags"]["document"].to_numpy(), tables["flags"]["row"].to_numpy()
-        at = placed.rows.document_first[np.searchsorted(placed.documents, document)] + row
+        at = placed.rows.document_first[places_of(document, placed.documents)] + row
         np.bitwise_or.at(flags, at, tables["flags"]["flags"].to_numpy())
         yield _sent_hot(list_hot_places(placed.rows, flags, limits), placed, layout)
         members = tables["members"]
-        at = np.searchsorted(placed.documents, members["document"].to_numpy())
+        at = places_of(members["document"].to_numpy(), placed.documents)
         rows = placed.rows.document_first[at] + members["row"].to_numpy()
         buckets = members["bucket"].to_numpy().astype(np.int64)
         for excerpts, routes in Excerpts(table, placed, flags, limits.min_sentences).cut(buckets, rows):

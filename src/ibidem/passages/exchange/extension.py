@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import distinct, places_of
 from ibidem.columns.hashes import seed_of
 from ibidem.columns.parted_tables import in_order, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, ranges, starts_of, take_ranges
@@ -22,8 +23,8 @@ from ibidem.columns.texts import text_buffers, word_bytes
 from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
-from ibidem.model import KINDS
-from ibidem.passages.exchange.pairs import FOUND, TO_EXTEND
+from ibidem.model import DIRECTIONS, KINDS
+from ibidem.passages.exchange.pairs import FOUND, TO_EXTEND, in_reading_order
 from ibidem.passages.extension import (
     LEAST_EXTENSION_WORDS,
     ROOM,
@@ -41,13 +42,15 @@ Numbers = NDArray[np.int64]
 _PLACES = ("a_start", "a_end", "b_start", "b_end")
 _DOCUMENTS = ("a_document", "b_document")
 _SENTENCES = ("a_sentence", "b_sentence")
-_FIRST_BYTES, _TIMES_MORE = 512, 8
+_FIRST_BYTES, _TIMES_MORE = 512, 16  # each round reads all texts again, for few ends
 _IS_CONTINUED = 0x80
 
 # An end: a place in a document, in characters, and whether what is before it is wanted.
 _END: list[tuple[str, Any]] = [("document", pa.int64()), ("place", pa.int64()), ("is_before", pa.bool_())]
-_ASKED = pa.schema([*_END, ASKER])
-_WORDS = pa.schema([*_END, ("words", pa.uint16())])
+# Questions about ends; `number` counts the different ones of an asker, in order.
+_NUMBER = ("number", pa.int32())
+_ASKED = pa.schema([*_END, ASKER, _NUMBER])
+_WORDS = pa.schema([_NUMBER, ("words", pa.uint16())])
 # The text next to an end, whether the document goes on beyond it, and where the sentences in it begin, if it is before the end.
 _TEXTS = pa.schema([*_END, ("text", pa.large_binary()), ("is_cut", pa.bool_()), ("starts", pa.list_(pa.int64()))])
 # Passages of pairs of documents in which ends may move (flags AFTER and BEFORE); `row` is their row among all, in order.
@@ -55,8 +58,7 @@ _OPEN = pa.schema(
     [
         ("row", pa.int64()),
         *(TO_EXTEND.field(name) for name in (*_DOCUMENTS, *_PLACES, *_SENTENCES)),
-        *(TO_EXTEND.field(name) for name in ("n_sentences", "n_words", "similarity", "is_equal")),
-        ("kind", pa.int8()),
+        *(TO_EXTEND.field(name) for name in ("n_sentences", "n_words", "similarity", "is_equal", "kind")),
         ("may_move", pa.uint8()),
     ]
 )
@@ -65,21 +67,24 @@ _MOVED = pa.schema(
     [
         ("row", pa.int64()),
         ("stays", pa.bool_()),
-        *(FOUND.field(name) for name in (*_PLACES, *_SENTENCES, "n_sentences", "similarity")),
-        ("kind", pa.int8()),
+        *(TO_EXTEND.field(name) for name in (*_PLACES, *_SENTENCES, "n_sentences", "similarity", "kind")),
     ]
 )
 
 
 def extend_in_partitions(
-    flow: Flow, passages: PartedTable, documents: PartedTable, texts: PartedTable, config: Config, layout: Layout
-) -> PartedTable:
-    """Return passages (`pairs.TO_EXTEND`), which are consumed, with their ends moved outwards: in the schema FOUND."""
+    flow: Flow, passages: PartedTable, names: PartedTable, documents: PartedTable, texts: PartedTable, config: Config,
+    layout: Layout,
+) -> PartedTable:  # fmt: skip
+    """Return passages (`pairs.TO_EXTEND`), which are consumed, with their ends moved outwards: in reading order, as FOUND.
+
+    `names` are the ids of their documents (`pairs.NAMES`).
+    """
     seed, min_sentences = config.sentences.hash_seed, passage_limits(config).min_sentences
 
     def ask_for_words(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         keys = _Keys.of(tables["passages"])
-        yield _asked(keys, np.unique(keys.of_ends), home, layout)
+        yield _asked(keys, distinct(keys.of_ends), home, layout)
 
     def say_words(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
         tables, order = zip(*((_words(part, seed), part.rows) for part in _found_in(asked, known["texts"])), strict=True)
@@ -110,7 +115,7 @@ def extend_in_partitions(
         n_bytes = _FIRST_BYTES * _TIMES_MORE**number
 
         def say_text(asked: pa.Table, known: Mapping[str, pa.Table], n_bytes: int = n_bytes) -> tuple[pa.Table, Numbers]:
-            starts = in_order(known["documents"])
+            starts = _SentenceStarts.of(known["documents"])
             parts = list(_found_in(asked, known["texts"]))
             return pa.concat_tables([_texts(part, starts, n_bytes) for part in parts]), np.concatenate([p.rows for p in parts])
 
@@ -122,11 +127,11 @@ def extend_in_partitions(
         moved.append(rounds.pop("moved"))
 
     def put_back(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        yield Sent("passages", _with_moved(tables["passages"], tables.get("moved", _MOVED.empty_table())), home)
+        found = _with_moved(in_reading_order([tables["passages"]]), tables.get("moved", _MOVED.empty_table()))
+        yield Sent("passages", _named(found, tables["names"]), home)
 
-    return flow.reduce(
-        "ends-moved", {"passages": passages, **({"moved": moved} if moved else {})}, put_back, {"passages": FOUND}
-    )["passages"]
+    given: Inputs = {"passages": passages, "names": names, **({"moved": moved} if moved else {})}
+    return flow.reduce("ends-moved", given, put_back, {"passages": FOUND})["passages"]
 
 
 class _Keys(NamedTuple):
@@ -141,30 +146,30 @@ class _Keys(NamedTuple):
     @classmethod
     def of(cls, passages: pa.Table) -> _Keys:
         """Return the keys of passages."""
-        documents = np.unique(np.concatenate([passages[f"{side}_document"].to_numpy() for side in "ab"]))
+        documents = distinct(np.stack([passages[f"{side}_document"].to_numpy() for side in "ab"]))
         keys = []
         for side in "ab":
-            of_side = np.searchsorted(documents, passages[f"{side}_document"].to_numpy()) << 33
+            of_side = places_of(passages[f"{side}_document"].to_numpy(), documents) << 33
             for end in ("start", "end"):
-                keys.append(of_side | passages[f"{side}_{end}"].to_numpy() << 1 | (end == "start"))
+                keys.append(of_side | passages[f"{side}_{end}"].to_numpy().astype(np.int64) << 1 | (end == "start"))
         return cls(documents, np.stack(keys))
 
     def of_rows(self, table: pa.Table) -> Numbers:
         """Return the numbers of ends that are rows of a table."""
         document, place, is_before = (table[name].to_numpy() for name, _ in _END)
-        numbers: Numbers = np.searchsorted(self.documents, document) << 33 | place << 1 | is_before
+        numbers: Numbers = places_of(document, self.documents) << 33 | place << 1 | is_before
         return numbers
 
     def flagged(self, flags: NDArray[np.uint8]) -> Numbers:
         """Return the numbers, each once, of the ends on both sides that passages have flags of."""
         before, after = (self.of_ends[k::2][:, flags & flag != 0] for k, flag in ((0, BEFORE), (1, AFTER)))
-        return np.unique(np.concatenate([before, after], axis=None))
+        return distinct(np.concatenate([before, after], axis=None))
 
 
 def _asked(keys: _Keys, ends: Numbers, home: int, layout: Layout) -> Sent:
     """Ask the homes of the documents for what is next to these ends."""
-    documents = keys.documents[ends >> 33]
-    columns = [documents, (ends >> 1) & ((1 << 32) - 1), (ends & 1).astype(np.bool_), np.full(len(ends), home)]
+    documents, places, is_before = keys.documents[ends >> 33], (ends >> 1) & ((1 << 32) - 1), (ends & 1).astype(np.bool_)
+    columns = [documents, places, is_before, np.full(len(ends), home), np.arange(len(ends))]
     return Sent("asked", table_of(columns, _ASKED), layout.home(documents))
 
 
@@ -206,11 +211,11 @@ def _words(found: _FoundEnds, hash_seed: int) -> pa.Table:
         found.data, found.begins, found.ends, found.at, is_before, LEAST_EXTENSION_WORDS, load_code_points(),
         seed_of(hash_seed), np.empty(ROOM, np.uint64), words,
     )  # fmt: skip
-    return table_of([*(found.asked[name] for name, _ in _END), words], _WORDS)
+    return table_of([found.asked["number"], words], _WORDS)
 
 
-def _texts(found: _FoundEnds, documents: pa.Table, n_bytes: int) -> pa.Table:
-    """Return the text next to ends, at most so many bytes of whole characters, given the sentences of `documents` in order."""
+def _texts(found: _FoundEnds, starts: _SentenceStarts, n_bytes: int) -> pa.Table:
+    """Return the text next to ends, at most so many bytes of whole characters, and where the sentences in it begin."""
     is_before = found.asked["is_before"].to_numpy()
     low = np.where(is_before, np.maximum(found.begins, found.at - n_bytes), found.at)
     high = np.where(is_before, found.at, np.minimum(found.ends, found.at + n_bytes))
@@ -227,7 +232,7 @@ def _texts(found: _FoundEnds, documents: pa.Table, n_bytes: int) -> pa.Table:
                 pa.large_binary(), len(low), [None, pa.py_buffer(columns[1]), pa.py_buffer(columns[0])]
             ),
             is_cut,
-            _sentence_starts(found.asked, is_before, high - low, documents),
+            starts.before(found.asked, np.where(is_before, high - low, 0)),
         ],
         _TEXTS,
     )
@@ -239,53 +244,67 @@ def _is_continued(data: NDArray[np.uint8], at: Numbers) -> NDArray[np.bool_]:
     return is_continued
 
 
-def _sentence_starts(asked: pa.Table, is_before: NDArray[np.bool_], n_bytes: Numbers, documents: pa.Table) -> pa.Array:
-    """Return the places, up to the end, where the sentences begin that are in as many characters before it."""
-    place = asked["place"].to_numpy()
-    row = np.searchsorted(documents["document"].to_numpy(), asked["document"].to_numpy())
-    counts = lengths(documents, "start_char")
-    starts = (np.repeat(np.arange(len(counts)), counts) << 33) | flat(documents, "start_char").astype(np.int64)
-    first = np.searchsorted(starts, row << 33 | np.maximum(place - n_bytes, 0))
-    n = np.where(is_before, np.searchsorted(starts, row << 33 | place, side="right") - first, 0)
-    return as_lists(starts[ranges(first, n)] & ((1 << 33) - 1), n, pa.int64())
+class _SentenceStarts(NamedTuple):
+    """Where the sentences of documents begin: `starts` has the document's place in `documents`, then the character."""
+
+    documents: Numbers
+    starts: Numbers
+
+    @classmethod
+    def of(cls, documents: pa.Table) -> _SentenceStarts:
+        """Return the sentences of documents."""
+        table = in_order(documents.select(["document", "start_char"]))
+        counts = lengths(table, "start_char")
+        starts = np.repeat(np.arange(len(counts)) << 33, counts)
+        starts |= flat(table, "start_char")
+        return cls(table["document"].to_numpy(), starts)
+
+    def before(self, ends: pa.Table, n_chars: Numbers) -> pa.Array:
+        """Return for each end the places, up to it, where the sentences begin that are in so many characters before it."""
+        place = ends["place"].to_numpy()
+        row = places_of(ends["document"].to_numpy(), self.documents) << 33
+        first = np.searchsorted(self.starts, row | np.maximum(place - n_chars, 0))
+        n = np.where(n_chars > 0, np.searchsorted(self.starts, row | place, side="right") - first, 0)
+        return as_lists(self.starts[ranges(first, n)] & ((1 << 33) - 1), n, pa.int64())
 
 
 def _may_move(passages: pa.Table, words: pa.Table) -> pa.Table:
     """Return the passages of the pairs of documents in which ends may move, as _OPEN, given the words next to all ends."""
-    passages = in_order(passages, "number")
+    passages = in_reading_order([passages])
     keys = _Keys.of(passages)
+    ends, number = np.unique(keys.of_ends, return_inverse=True)
+    known = np.zeros(len(ends), np.uint16)
+    known[words["number"].to_numpy()] = words["words"].to_numpy()
+    of_ends = known[number]
     may_move = np.zeros(passages.num_rows, np.uint8)
-    known = keys.of_rows(words)
-    order = np.argsort(known)
-    if len(known):
-        said = words["words"].to_numpy()[order][np.searchsorted(known[order], keys.of_ends)]
-        kernels.match_words(said[1::2], said[::2], may_move)
+    kernels.match_words(of_ends[1::2], of_ends[::2], may_move)
     rows = of_their_pairs(may_move != 0, np.stack([passages[name].to_numpy() for name in _DOCUMENTS]))
     some = passages.select([name for name in _OPEN.names if name in passages.column_names]).take(pa.array(rows))
-    more = {"row": rows, "may_move": may_move[rows], "kind": pc.index_in(some["kind"], pa.array(KINDS))}
+    more = {"row": rows, "may_move": may_move[rows]}
     return table_of([more[name] if name in more else some[name] for name in _OPEN.names], _OPEN)
 
 
 def _with_moved(passages: pa.Table, moved: pa.Table) -> pa.Table:
-    """Return passages with what became of some of them, in order, as FOUND."""
-    passages, moved = in_order(passages, "number"), in_order(moved, "row")
-    stays = np.ones(passages.num_rows, np.bool_)
-    is_new = np.zeros(passages.num_rows, np.bool_)
+    """Return passages, in order, with what became of some of them."""
     rows, is_kept = moved["row"].to_numpy(), moved["stays"].to_numpy()
-    stays[rows] = is_kept
-    is_new[rows] = is_kept
-    moved = moved.filter(pa.array(is_kept))
-    table = passages.select(FOUND.names)
-    if moved.num_rows:
-        for name in moved.column_names[2:]:
-            values = moved[name].combine_chunks()
-            if name == "kind":
-                values = pa.array(KINDS, FOUND.field("kind").type).take(values)
-            column = pc.replace_with_mask(table[name].combine_chunks(), pa.array(is_new), values)
-            table = table.set_column(FOUND.get_field_index(name), FOUND.field(name), column)
-    if not stays.all():
-        table = table.filter(pa.array(stays))
-    return table.set_column(0, FOUND.field("number"), pa.array(np.arange(table.num_rows)))
+    changed = rows[is_kept]
+    for name in _MOVED.names[2:]:
+        values = passages[name].to_numpy().copy()
+        values[changed] = moved[name].to_numpy()[is_kept]
+        passages = passages.set_column(passages.schema.get_field_index(name), TO_EXTEND.field(name), pa.array(values))
+    return passages if is_kept.all() else passages.take(pa.array(np.delete(np.arange(passages.num_rows), rows[~is_kept])))
+
+
+def _named(passages: pa.Table, names: pa.Table) -> pa.Table:
+    """Return passages (TO_EXTEND), in order, as FOUND."""
+    known, first = np.unique(names["document"].to_numpy(), return_index=True)
+    ids = names["id"].take(pa.array(first))
+    columns: dict[str, Any] = {"number": np.arange(passages.num_rows)}
+    for side in "ab":
+        columns[f"{side}_id"] = ids.take(pa.array(places_of(passages[f"{side}_document"].to_numpy(), known)))
+    for name, values in (("kind", KINDS), ("direction", DIRECTIONS)):
+        columns[name] = pa.array(values).take(passages[name])
+    return table_of([columns[name] if name in columns else passages[name] for name in FOUND.names], FOUND)
 
 
 class _Ends:
@@ -296,7 +315,7 @@ class _Ends:
         self.keys = _Keys.of(table)
         names = np.stack([table[name].to_numpy() for name in _DOCUMENTS])
         self._passages = PlacedPassages(
-            names, np.stack([table[name].to_numpy() for name in _PLACES]),
+            names, np.stack([table[name].to_numpy() for name in _PLACES]).astype(np.int64),
             *(table[name].to_numpy() for name in ("n_sentences", "n_words", "similarity", "is_equal", "kind", "may_move")),
         )  # fmt: skip
         self._texts = _LongestTexts(texts, self.keys)
@@ -314,7 +333,7 @@ class _Ends:
 
     def known_texts(self) -> pa.Table:
         """Return the texts next to the ends of these passages."""
-        return self._texts.of(np.unique(self.keys.of_ends[:, self._open]))
+        return self._texts.of(distinct(self.keys.of_ends[:, self._open]))
 
     def moved(self, min_sentences: int) -> pa.Table:
         """Return what becomes of the passages of all other pairs of documents, if anything."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
+from ibidem.columns.distinct import places_of
 from ibidem.columns.parted_tables import PlacedDocuments, collection_of, distinct_pairs, ordered, portions, table_of
 from ibidem.columns.ragged import flat, lengths
 from ibidem.columns.rows import Pairing, Rows
@@ -23,7 +24,7 @@ from ibidem.passages import Meeting, PassageRows, find_in
 from ibidem.passages.coverage import Coverage
 from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, cells_of, numbers_of_slots
 from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_COLUMNS
-from ibidem.passages.tables import codes_of, n_words_of, passages_table
+from ibidem.passages.tables import codes_of, n_words_of, numbers_of_values, passages_table
 
 # As the table of passages, without dictionaries; document numbers say where texts are, `number` is that of the passage in its
 # partition.
@@ -38,8 +39,21 @@ FOUND = pa.schema(
         ),
     ]
 )
-# The same before their ends are moved: with the words of both sides, and whether all sentences are equal.
-TO_EXTEND = pa.schema([*FOUND, ("n_words", pa.int64()), ("is_equal", pa.bool_())])
+# The same before their ends are moved: with the words of both sides, and whether all sentences are equal. They are read several
+# times: ids are aside (NAMES), kinds and directions are numbers.
+TO_EXTEND = pa.schema(
+    [
+        *((name, pa.int64()) for name in ("number", "a_document", "b_document")),
+        *((f"{side}_{end}", pa.uint32()) for side in "ab" for end in ("start", "end")),
+        *((name, pa.int32()) for name in ("n_sentences", "a_sentence", "b_sentence")),
+        ("similarity", pa.float64()),
+        *((name, pa.int8()) for name in ("kind", "direction")),
+        ("n_words", pa.int64()),
+        ("is_equal", pa.bool_()),
+    ]
+)
+# The ids of documents that have passages, where the passages are; a document may be there several times.
+NAMES = pa.schema([("document", pa.int64()), ("id", pa.large_string())])
 MOST_LATER_BYTES = 48 << 20  # of documents paired with the earlier ones at a time
 # What is added to the coverage of a document at one of its slots (see `passages/coverage.py`).
 COVERAGE = pa.schema([("document", pa.int64()), ("slot", pa.int32()), ("elsewhere", pa.int32()), ("before", pa.int32())])
@@ -65,14 +79,15 @@ def find_pairs(
 ) -> dict[str, PartedTable]:
     """Return `passages` in reading order, `coverage` on their documents at home, and `edges` between copies.
 
-    If the ends of passages are to be moved, these are in the schema TO_EXTEND.
+    If the ends of passages are to be moved, these are in the schema TO_EXTEND, in no order, and there are `names`.
     Before alignment, passages are in no order, copies are `copies`, and there are `spans` and `sides`: nothing else with
     `only_spans`.
     """
     limits = passage_limits(config)
     to_align = config.alignment.align
     limit = similarity_limit(config)
-    schema = TO_EXTEND if extends_ends(config) else FOUND
+    to_extend = extends_ends(config)
+    schema = TO_EXTEND if to_extend else FOUND
 
     def pair(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         found = [schema.empty_table()]
@@ -98,25 +113,27 @@ def find_pairs(
                 yield from _sent_spans(passages, placed, bucket, layout)
             else:
                 yield Sent("edges", table_of([a.astype(np.uint64), b.astype(np.uint64)], EDGES), 0)
-            more = _to_extend(passages, rows)
+            more = _to_extend(passages, rows) if to_extend else {}
             table = passages_table(passages, rows, collection, limits.min_sentences, in_turn)
             found.append(_found(table, more, documents, schema))
+            if to_extend:
+                yield _names(found[-1], documents, collection.ids, layout)
         if only_spans:
             return
-        whole = _in_reading_order(found)
+        whole = in_reading_order(found)
         routes = layout.home(whole["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_regions
         yield Sent("passages", whole, routes)
 
     def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        yield Sent("passages", _in_reading_order([tables["passages"]]), home)
+        yield Sent("passages", in_reading_order([tables["passages"]]), home)
 
     outputs = {} if only_spans else {"passages": schema, "coverage": COVERAGE}
     if to_align:
         outputs |= {"spans": SPANS, "sides": SIDES} if only_spans else {"copies": COPIES, "spans": SPANS, "sides": SIDES}
     else:
-        outputs["edges"] = EDGES
+        outputs |= {"edges": EDGES} | ({"names": NAMES} if to_extend else {})
     pairs = flow.reduce("passages", {"placed": placed}, pair, outputs)
-    if layout.n_regions > 1 and not to_align:  # passages of one home come from several buckets
+    if layout.n_regions > 1 and schema is FOUND and not to_align:  # passages of one home come from several buckets
         pairs |= flow.reduce("passages-ordered", {"passages": pairs.pop("passages")}, put_in_order, {"passages": schema})
     return pairs
 
@@ -152,7 +169,7 @@ def _portions(table: pa.Table, bucket: int, layout: Layout) -> Iterator[tuple[pa
             is_first = False
 
 
-def _in_reading_order(found: list[pa.Table]) -> pa.Table:
+def in_reading_order(found: list[pa.Table]) -> pa.Table:
     """Sort passages of several portions by their documents. Those of a pair are from one portion, sorted by number."""
     table = pa.concat_tables(found)
     order = np.lexsort([table[name].to_numpy() for name in ("number", "b_document", "a_document")])
@@ -200,14 +217,28 @@ def _sent_spans(passages: list[PassageRows], placed: PlacedDocuments, bucket: in
     yield Sent("sides", table_of(columns, SIDES), layout.home(document[different]))
 
 
-def _to_extend(passages: list[PassageRows], rows: Rows) -> list[NDArray[Any]]:
+def _to_extend(passages: list[PassageRows], rows: Rows) -> dict[str, NDArray[Any]]:
     """Return what `TO_EXTEND` has besides the columns of FOUND."""
     n_words = [np.empty(0, np.int64), *(n_words_of(part, rows) for part in passages)]
     is_equal = [np.empty(0, np.bool_), *(part.table[:, FLAGS] & EQUAL != 0 for part in passages)]
-    return [np.concatenate(n_words), np.concatenate(is_equal)]
+    return {"n_words": np.concatenate(n_words), "is_equal": np.concatenate(is_equal)}
 
 
-def _found(passages: pa.Table, more: list[NDArray[Any]], documents: NDArray[np.int64], schema: pa.Schema) -> pa.Table:
-    numbers = [documents[codes_of(passages, side)] for side in "ab"]
-    columns = [np.arange(passages.num_rows), *numbers, *passages.columns, *more]
-    return table_of(columns[: len(schema)], schema)
+def _found(passages: pa.Table, more: dict[str, NDArray[Any]], documents: NDArray[np.int64], schema: pa.Schema) -> pa.Table:
+    columns: dict[str, Any] = {"number": np.arange(passages.num_rows), **more}
+    columns |= {f"{side}_document": documents[codes_of(passages, side)] for side in "ab"}
+    for name in set(schema.names) - set(columns):
+        is_number = pa.types.is_integer(schema.field(name).type)
+        of_values = is_number and pa.types.is_dictionary(passages[name].type)
+        columns[name] = numbers_of_values(passages[name]) if of_values else passages[name]
+    return table_of([columns[name] for name in schema.names], schema)
+
+
+def _names(found: pa.Table, documents: NDArray[np.int64], ids: pa.Array, layout: Layout) -> Sent:
+    """Send the ids of the documents of passages to where these are sent."""
+    a, b = (found[f"{side}_document"].to_numpy() for side in "ab")
+    homes = layout.home(a)
+    chosen = np.concatenate([distinct_pairs(homes, a), len(a) + distinct_pairs(homes, b)])
+    named = np.concatenate([a, b])[chosen]
+    names = ids.take(pa.array(places_of(named, documents)))
+    return Sent("names", table_of([named, names], NAMES), np.concatenate([homes, homes])[chosen])

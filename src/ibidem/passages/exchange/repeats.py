@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
+from ibidem.columns.distinct import distinct, places_of
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.parted_tables import PlacedDocuments, distinct_pairs, in_order, placed_documents, table_of
 from ibidem.columns.ragged import as_lists, ranges, take_ranges
@@ -76,9 +77,9 @@ def _locate(
     def locate(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         if tables["hot"].num_rows == 0:
             return
-        wanted = np.unique(tables["hot"]["document"].to_numpy())
+        wanted = distinct(tables["hot"]["document"].to_numpy())
         table = in_order(tables["documents"])
-        table = table.take(pa.array(np.searchsorted(table["document"].to_numpy(), wanted)))
+        table = table.take(pa.array(places_of(wanted, table["document"].to_numpy())))
         placed = placed_documents(table, config, layout)
         hot = _hot_places(tables["hot"], placed)
         texts = join_windows(hot, group_by_key(hot.key), _links(tables["links"]), placed.rows)
@@ -93,7 +94,7 @@ def _locate(
 def _hot_places(table: pa.Table, placed: PlacedDocuments) -> HotPlaces:
     """Return hot places in the order of rows, which are counted over the documents that are available."""
     columns = {name: table[name].to_numpy() for name in HOT.names}
-    row = placed.rows.document_first[np.searchsorted(placed.documents, columns.pop("document"))] + columns.pop("row")
+    row = placed.rows.document_first[places_of(columns.pop("document"), placed.documents)] + columns.pop("row")
     order = np.argsort(row, kind="stable")
     return HotPlaces(row=row[order], **{name: column[order] for name, column in columns.items()})
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ibidem.columns.distinct import numbered
+from ibidem.columns.distinct import distinct, numbered
 from ibidem.columns.parted_tables import table_of
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.passages.reported import Limits, Spans, are_reported
@@ -22,7 +22,7 @@ def report_in_partitions(flow: Flow, passages: PartedTable, texts: PartedTable, 
     layout = flow.layout
 
     def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        documents = np.unique(np.concatenate([tables["passages"][f"{side}_document"].to_numpy() for side in "ab"]))
+        documents = distinct(np.stack([tables["passages"][f"{side}_document"].to_numpy() for side in "ab"]))
         yield Sent("asked", table_of([documents, np.full(len(documents), partition)], _ASKED), layout.home(documents))
 
     def answer(asked: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import firsts
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of, take_ranges
 from ibidem.columns.texts import text_buffers
 from ibidem.config import Config, SignaturesConfig
-from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, route_by_hash
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sender, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.sentences import tokenise_spans
@@ -66,12 +67,13 @@ def _seen(part: SplitBatch, layout: Layout) -> Iterator[Sent]:
     collection, batch, documents = part.collection, part.batch, part.documents
     data, offsets = text_buffers(batch.column("text"))
     checks = collection.checks[:, 0]
-    homes = layout.home(documents)[collection.document]
+    home_of = layout.home(documents)
+    homes = home_of[collection.document]
     begins = offsets[collection.document] + collection.start_byte
     sizes = (collection.end_byte - collection.start_byte).astype(np.int64)
-    for home in np.unique(homes):
+    for home in np.unique(home_of):
         here = np.flatnonzero(homes == home)
-        chosen = here[_different(collection.digest[here], checks[here])]
+        chosen = here[np.sort(_different(collection.digest[here], checks[here]))]
         texts_of_types = take_ranges(data, begins[chosen], sizes[chosen])
         lengths_of_types = sizes[chosen]
         if (lengths_of_types == 0).any():  # ignored sentences: one word that no other has
@@ -97,36 +99,62 @@ def _with_names(
 
 def _different(digests: NDArray[np.uint64], checks: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return the first position of each different sentence; one may occur twice if another has the same digest."""
-    order = np.argsort(digests, kind="stable")
+    order = np.argsort(digests)  # not stable, which would be several times slower
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (digests[order][1:] != digests[order][:-1]) | (checks[order][1:] != checks[order][:-1])
     return order[is_new]
 
 
-def collapse(flow: Flow, seen: PartedTable, hash_seed: int, progress: Progress) -> dict[str, PartedTable]:
-    """Return `types` and `askers`, and the digests that are `shared`. All sentences of one digest meet here."""
+@dataclass(frozen=True)
+class Types:
+    """Types of one partition: the digest of each, or its name, and its tokens."""
+
+    digests: NDArray[np.uint64]
+    tokens: TypeTokens
+
+
+@dataclass(frozen=True)
+class TokenSender:
+    """Sends the tokens of types."""
+
+    gives: Mapping[str, pa.Schema] = field(default_factory=lambda: {"types": TYPES})
+
+    def __call__(self, part: Types, layout: Layout) -> Iterator[Sent]:
+        """Yield the types of a partition."""
+        columns = [part.digests, as_lists(part.tokens.tokens, np.diff(part.tokens.first), pa.uint64())]
+        yield Sent("types", table_of(columns, TYPES), route_by_hash(part.digests, layout.n_partitions))
+
+
+def collapse(flow: Flow, seen: PartedTable, hash_seed: int, progress: Progress, then: Sender[Types]) -> dict[str, PartedTable]:
+    """Return the `askers` of types, the digests that are `shared`, and what the sender gives.
+
+    All sentences of one digest meet here.
+    """
+    layout = flow.layout
 
     def collapse(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["seen"].combine_chunks()
         digests, checks, homes = (table[name].to_numpy() for name in ("digest", "check", "home"))
-        order = np.argsort(digests, kind="stable")
-        same = digests[order][1:] == digests[order][:-1]
-        shared = digests[order][1:][same & (checks[order][1:] != checks[order][:-1])]
+        order = np.argsort(digests)
+        first = firsts(digests[order])
+        same = np.delete(np.arange(len(order)), first)  # preceded by the same digest
+        shared = digests[order[same[checks[order[same]] != checks[order[same - 1]]]]]
         if len(shared):
             is_shared = np.isin(digests, shared)
             yield Sent("shared", table_of([digests[is_shared]], SHARED), homes[is_shared].astype(np.int64))
             digests = np.where(is_shared, names_of(digests, checks), digests)
-        types, first = np.unique(digests, return_index=True)
-        data, offsets = text_buffers(table["text"].take(pa.array(first)).combine_chunks())
-        tokens, token_first = tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
-        columns = [types, as_lists(tokens, np.diff(token_first), pa.uint64())]
-        yield Sent("types", table_of(columns, TYPES), route_by_hash(types, flow_partitions) if len(shared) else partition)
-        askers = table_of([digests, homes], ASKERS)
-        yield Sent("askers", askers, route_by_hash(digests, flow_partitions) if len(shared) else partition)
-        yield Sent("counts", table_of([[len(types)], [len(tokens)]], _COUNTS), 0)
+            order = np.argsort(digests)
+            first = firsts(digests[order])
+        asked = route_by_hash(digests, layout.n_partitions) if len(shared) else partition
+        yield Sent("askers", table_of([digests, homes], ASKERS), asked)
+        first = np.sort(order[first])  # so that texts are read in their order
+        types = digests[first]
+        data, offsets = text_buffers(table["text"].combine_chunks())
+        tokens = TypeTokens(*tokenise_spans(data, offsets[first], offsets[first + 1], hash_seed), hash_seed)
+        yield Sent("counts", table_of([[len(types)], [len(tokens.tokens)]], _COUNTS), 0)
+        yield from then(Types(types, tokens), layout)
 
-    flow_partitions = flow.n_partitions
-    outputs = {"types": TYPES, "askers": ASKERS, "shared": SHARED, "counts": _COUNTS}
+    outputs = {"askers": ASKERS, "shared": SHARED, "counts": _COUNTS, **then.gives}
     found = flow.reduce("types", {"seen": seen}, collapse, outputs)
     progress.count(types=int(flow.collect(found["counts"])["n_types"].to_numpy().sum()))
     return found
