@@ -70,6 +70,44 @@ class Cluster:
                 tasks += 1
         return {"shuffled": shuffled, "written": written, "busy_ms": busy, "tasks": tasks}
 
+    def jobs(self, n_before: int) -> list[str]:
+        """Return a line for every Spark job but the first ones: when it ran, its tasks, and the seconds between two jobs."""
+        begun: dict[int, tuple[int, str, set[int]]] = {}
+        ended: dict[int, int] = {}
+        tasks: dict[int, list[dict[str, Any]]] = {}
+        for event in self.events():
+            if event["Event"] == "SparkListenerJobStart":
+                what = event["Properties"].get("spark.job.description") or event["Stage Infos"][-1]["Stage Name"]
+                begun[event["Job ID"]] = (event["Submission Time"], what, set(event["Stage IDs"]))
+            elif event["Event"] == "SparkListenerJobEnd":
+                ended[event["Job ID"]] = event["Completion Time"]
+            elif event["Event"] == "SparkListenerTaskEnd":
+                tasks.setdefault(event["Stage ID"], []).append(event["Task Info"])
+        lines, last = [], 0
+        for number in sorted(ended)[n_before:]:
+            begin, what, stages = begun[number]
+            done = [info for stage in stages for info in tasks.get(stage, ())]
+            busy = sum(info["Finish Time"] - info["Launch Time"] for info in done)
+            gap = begin - last if last else 0
+            lines.append(f"{gap / 1000:5.1f} s later {(ended[number] - begin) / 1000:5.1f} s, {len(done):3} tasks {busy / 1000:6.1f} s  {what}")
+            last = ended[number]
+        return lines
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this process, of Spark, and of its workers so far."""
+    parents: dict[int, int] = {}
+    seconds: dict[int, float] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            parents[int(folder.name)] = int(fields[1])
+            seconds[int(folder.name)] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    ours = {os.getpid()}
+    while more := {number for number, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    return sum(seconds[number] for number in ours)
+
 
 def timed_local(path: Path, verb: str, settings: dict[str, Any], out: Path) -> float:
     """Return the seconds of the local engine, tables written."""
