@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
         "spark.driver.memory": "700m",
         "spark.driver.extraJavaOptions": JAVA_OPTIONS,
         "spark.executor.extraJavaOptions": f"-Dname=lose-a-worker {JAVA_OPTIONS}",
-        "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[3]),
+        "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
     }
     spark = own_session(settings, 2)
     engine = ibidem.SparkEngine(spark, tmp_dir=f"file:{folder}", partitions=3)

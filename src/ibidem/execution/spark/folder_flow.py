@@ -22,6 +22,7 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.spark.pieces import Piece, read_partitions, write_pieces
 from ibidem.execution.spark.readers import without_scheme
 from ibidem.execution.spark.session import SessionSettings, job_name
+from ibidem.execution.spark.worker_memory import keep_modules
 from ibidem.execution.spark.spark_flow import TASK_BYTES, spark_schema
 
 _Pieces = Mapping[str, Sequence[Piece]]
@@ -141,6 +142,7 @@ class FolderFlow:
 
         @as_spoken_here
         def run_some(numbers: Iterator[int]) -> Iterator[dict[str, Piece]]:
+            keep_modules()
             for number in numbers:
                 yield run(number, _attempt())
 
@@ -156,6 +158,7 @@ class FolderFlow:
 
         def on_rows(read: Mapper) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
             def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                keep_modules()
                 found = write_pieces(folder, _attempt(), read(batches), written, n_partitions)
                 yield _as_rows(found)
 

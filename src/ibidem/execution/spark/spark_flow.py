@@ -21,6 +21,7 @@ from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, pieces, several
 from ibidem.execution.layout import Layout
 from ibidem.execution.spark.session import SessionSettings, escaped, folder_sizes, job_name
+from ibidem.execution.spark.worker_memory import keep_modules
 
 _STORED_SCHEMA = "route int, partition int, n_rows long, n_before long, payload binary"
 _BLOCK_SCHEMA = f"tag string, {_STORED_SCHEMA}"
@@ -205,6 +206,7 @@ def _union(frames: list[Any]) -> Any:
 
 
 def _encoded(emitted: Iterable[Sent], routes: list[int]) -> Iterator[pa.RecordBatch]:
+    keep_modules()
     blocks = _BlockWriter()
     n_before: dict[str, int] = {}  # earlier output of a task under a tag: reducers that yield rows in order keep the order
     for one in emitted:
