@@ -34,20 +34,18 @@ class LineRange:
     def chunks(self, n_bytes: int, encoding: str) -> Iterator[bytes]:
         """Yield the lines in pieces of about `n_bytes`, as UTF-8 whatever `encoding` they are in; see `ByteStream.chunks`."""
         if is_utf8(encoding):
-            is_begin = self._place == 0
-            for data in self._raw_chunks(n_bytes):
-                yield data.removeprefix(BOM) if is_begin else data
-                is_begin = False
+            yield from self._raw_chunks(n_bytes, len(BOM) if self._place == 0 and self._file.read(len(BOM)) == BOM else 0)
             return
         decoder = codecs.getincrementaldecoder(encoding)(errors="surrogateescape")
         for data in self._raw_chunks(n_bytes):
             yield decoder.decode(data).encode("utf-8", "surrogateescape")
         yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
 
-    def _raw_chunks(self, n_bytes: int) -> Iterator[bytes]:
+    def _raw_chunks(self, n_bytes: int, n_left_out: int = 0) -> Iterator[bytes]:
         place, last = self._place, self._end - 1  # the first line break at `last` or behind it ends the last line
         if place > last:
             return
+        place += n_left_out
         self._file.seek(place)
         while data := self._file.read(n_bytes):
             end = data.find(b"\n", max(0, last - place)) + 1 if place + len(data) > last else 0

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import ibidem
-from ibidem.execution.spark.session import own_session
 from ibidem.execution.spark.folder_flow import FolderFlow
+from ibidem.execution.spark.session import own_session
 from tests.execution.conftest import JAVA_OPTIONS
 from tests.execution.parity import rows_of, written_rows
 from tests.execution.random_collections import random_records, skewed_records

@@ -1,10 +1,10 @@
 """Mappers and reducers on Spark, where the folder for stages has a path: a disk of this machine, or one that all share.
 
-Workers write what they send into files of that folder, and read from it what was sent to them, as the engine on disk does. Spark
-starts the tasks and repeats lost ones, but no row passes through Java, and what lies in its partition is not moved again. The
-driver knows how much each task has written, so a stage without rows is not run, and one with few rows is run here: what Spark
-takes to start a task would be all that it costs. Where the folder is on HDFS or in an object store, `SparkFlow` does the same
-through Spark's own shuffle.
+Workers write what they send into files of that folder, and read from it what was sent to them, as the engine on disk does.
+Spark starts the tasks and repeats lost ones, but no row passes through Java, and what lies in its partition is not moved again.
+The driver knows how much each task has written. So a stage without rows is not run, and one with few rows is run in the driver:
+what Spark takes to start a task would be all that it costs. Where the folder is on HDFS or in an object store, `SparkFlow` does
+the same through Spark's own shuffle.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.spark.pieces import Piece, read_partitions, write_pieces
 from ibidem.execution.spark.readers import without_scheme
 from ibidem.execution.spark.session import SessionSettings, job_name
-from ibidem.execution.spark.worker_memory import keep_modules
 from ibidem.execution.spark.spark_flow import TASK_BYTES, spark_schema
+from ibidem.execution.spark.worker_memory import keep_modules
 
 _Pieces = Mapping[str, Sequence[Piece]]
 
@@ -46,8 +46,8 @@ class _Stored:
 class FolderFlow:
     """A flow on a Spark session. Stages are kept in `folder` during the run; all workers and the driver must reach it.
 
-    `disk`, if given, counts what each stage has written there. A task gets at least `n_small_bytes` of work; a stage with less
-    runs in this process.
+    `disk` counts what each stage has written there. A task gets at least `n_small_bytes` of work; a stage with less runs in
+    this process.
     """
 
     n_small_bytes = 2 << 20
@@ -58,13 +58,17 @@ class FolderFlow:
         self.n_task_bytes = TASK_BYTES
         self._spark = spark
         self._folder = without_scheme(folder)
-        self._disk = disk
+        self.disk = disk or DiskBudget()
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a mapper over tables, or over the rows of data frames: `source.mapped` says how they are read."""
         if not isinstance(source, (PartedTable, list, tuple)):
             return self._map_frames(stage, source, mapper, outputs)
-        return self._run(stage, {"": several(source)}, lambda read: mapper(table for _, rows in read for _, table in rows), outputs)
+
+        def work(read: _Read) -> Iterable[Sent]:
+            return mapper(table for _, rows in read for _, table in rows)
+
+        return self._run(stage, {"": several(source)}, work, outputs)
 
     def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a reducer over every partition that rows were sent to."""
@@ -173,13 +177,14 @@ class FolderFlow:
         source.after_reading(self, stored)
         return stored
 
-    def _stored(self, stage: str, written: Sequence[Mapping[str, Piece]], outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
+    def _stored(
+        self, stage: str, written: Sequence[Mapping[str, Piece]], outputs: Mapping[str, pa.Schema]
+    ) -> dict[str, PartedTable]:
         tables = {}
         for tag, schema in outputs.items():
             pieces = tuple(of_task[tag] for of_task in written if tag in of_task)
             tables[tag] = PartedTable(tag, schema, _Stored(pieces) if pieces else None)
-        if self._disk is not None:
-            self._disk.take(stage, sum(table.handle.n_bytes for table in tables.values() if table.handle is not None))
+        self.disk.take(stage, sum(table.handle.n_bytes for table in tables.values() if table.handle is not None))
         return tables
 
 

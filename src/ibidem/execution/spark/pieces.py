@@ -1,8 +1,8 @@
 """What the tasks of a stage write into a folder that all workers reach, and how later tasks read their partitions of it.
 
-A *piece* is what one task wrote of one table: chunks, each for one partition, as on disk (`execution/disk/stage_writer.py`), and
-behind them an index, in which a reader finds the chunks of its partitions with one seek. So a task reads what was sent to it,
-however many tasks and partitions there are, and the driver only knows the names of the files.
+A *piece* is what one task wrote of one table: chunks, each for one partition, as on disk (`execution/disk/stage_writer.py`),
+and behind them an index, in which a reader finds the chunks of its partitions with one seek. So a task reads what was sent to
+it, however many tasks and partitions there are, and the driver only knows the names of the files.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class Piece:
     n_rows: int
 
 
-def write_pieces(folder: str, task: str, sent: Iterable[Sent], outputs: Mapping[str, pa.Schema], n_partitions: int) -> dict[str, Piece]:
+def write_pieces(
+    folder: str, task: str, sent: Iterable[Sent], outputs: Mapping[str, pa.Schema], n_partitions: int
+) -> dict[str, Piece]:
     """Write what a task sends, and return the piece of each table that has rows. `task` is unique in the folder."""
     store = _Pieces(Path(folder), n_partitions)
     writer = StageWriter(store, task, outputs)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,9 @@ def splits_of(sizes: Mapping[str, int], n_workers: int, encoding: str) -> Splits
     """Return what each task reads of files, given with their sizes: neighbours together, about the same for each task."""
     most = min(max(_LEAST_BYTES, -(-sum(sizes.values()) // (_TASKS_A_WORKER * n_workers))), _MOST_BYTES)
     tasks: list[list[Split]] = []
-    n_bytes = most
+    n_bytes = 0
     for split in _all_splits(sizes, most, encoding):
-        if n_bytes + split.end - split.begin > most:
+        if not tasks or n_bytes + split.end - split.begin > most:
             tasks.append([])
             n_bytes = 0
         tasks[-1].append(split)
@@ -104,7 +105,7 @@ def _all_splits(sizes: Mapping[str, int], most: int, encoding: str) -> Iterator[
         if size > most and can_be_cut(path, encoding):
             n_parts = -(-size // most)
             bounds = [size * part // n_parts for part in range(n_parts + 1)]
-            yield from (Split(path, begin, end) for begin, end in zip(bounds[:-1], bounds[1:], strict=True))
+            yield from (Split(path, begin, end) for begin, end in pairwise(bounds))
         else:
             yield Split(path, 0, size, is_whole=True)
 
