@@ -127,8 +127,9 @@ def measure(
     times: dict[str, tuple[float, float]] = {}
     for name in names:
         verb, settings = VERBS[name]
-        runs, report, jobs = [], "", cluster.jobs() if is_listing else {}
+        runs, report = [], ""
         for _ in range(repeats):
+            jobs = cluster.jobs() if is_listing else {}
             before, progress, begin = processor_seconds(), Progress(), time.perf_counter()
             with getattr(ibidem, verb)(str(path), engine=cluster.engine, progress=progress, **settings) as result:
                 result.write(work / "out-spark", overwrite=True)
@@ -159,7 +160,7 @@ def print_costs(name: str, seconds_a_megabyte: float) -> None:
     for terabytes, more in ((1, 1.0), (10, 1.5)):
         hours = seconds_a_megabyte * terabytes * 1e6 * more / 3600
         spent = ", ".join(f"{hours / cores / BUSY_SHARE:.1f} h on {cores} cores" for cores in (80, 400))
-        print(f"{name}, {terabytes} TB: {hours:,.0f} core-hours, {spent}, {hours * DOLLARS_A_CORE_HOUR:,.0f} dollars")
+        print(f"{name}, {terabytes} TB: {hours:,.0f} core-hours, {spent}, {hours * DOLLARS_A_CORE_HOUR:,.1f} dollars")
 
 
 def add_footer(path: Path, target: Path) -> Path:
