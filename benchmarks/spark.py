@@ -35,8 +35,9 @@ FOOTER = (
     " Nothing on it may be printed without the consent of those who wrote it down."
 )
 VERBS: dict[str, tuple[str, dict[str, Any]]] = {
-    "find exact": ("find", {"signature": "exact"}),
-    "find words": ("find", {"signature": "words"}),
+    "find exact": ("find", {"signature": "exact", "align": False}),
+    "find words": ("find", {"signature": "words", "align": False}),
+    "find aligned": ("find", {}),
     "cluster": ("cluster", {}),
     "dedup document": ("dedup", {}),
     "dedup passage": ("dedup", {"level": "passage"}),
