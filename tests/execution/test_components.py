@@ -21,6 +21,7 @@ from ibidem.execution.disk.stage_writer import StageWriter
 from ibidem.execution.flow import Mapper, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
+from ibidem.execution.spark.folder_flow import FolderFlow
 from ibidem.execution.spark.spark_flow import SparkFlow
 from tests.memory_flow import MemoryFlow
 
@@ -214,9 +215,12 @@ class Numbers:
 
 @pytest.mark.parametrize("n_task_bytes", [1 << 27, -BYTES_A_LINK])
 @pytest.mark.parametrize("n_partitions", [5])
-def test_spark_gives_the_components_of_union_find(spark: Any, work: str, n_partitions: int, n_task_bytes: int) -> None:
+@pytest.mark.parametrize("flow_of", [FolderFlow, SparkFlow])
+def test_spark_gives_the_components_of_union_find(
+    spark: Any, work: str, flow_of: Any, n_partitions: int, n_task_bytes: int
+) -> None:
     edges = np.random.default_rng(2).integers(0, 400, (300, 2)).astype(np.uint64)
-    flow = SparkFlow(spark, work, Layout(n_partitions, n_partitions, n_partitions))
+    flow = flow_of(spark, work, Layout(n_partitions, n_partitions, n_partitions))
     flow.n_task_bytes = n_task_bytes
 
     def send(batches: Iterator[pa.RecordBatch]) -> Iterator[Sent]:

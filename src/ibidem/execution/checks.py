@@ -153,6 +153,8 @@ def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: D
 
 def check_reference(inputs: Any, against: Any) -> None:
     """Raise if a file is both an input and a reference: all of it would be removed."""
+    if against is None:  # inputs may be where only Spark reaches
+        return
     sides = [
         {place_of(source): source.name for source in resolve_inputs(given) if isinstance(source, FileSource)}
         for given in (inputs, against)

@@ -24,7 +24,7 @@ from ibidem.formats.edits import Edits
 from ibidem.formats.field_paths import names_of_all
 from ibidem.formats.jobs import Job, Outcome, weighed
 from ibidem.formats.json_fields import cut_object, mark_value, names_of
-from ibidem.formats.line_streams import LongLine, arriving_lines, line_blocks
+from ibidem.formats.line_streams import Chunks, LongLine, arriving_lines, line_blocks
 from ibidem.formats.python_records import documents_of, kind_of, whole_number
 from ibidem.formats.records import Records, Wanted, check, missing_text, too_long
 from ibidem.formats.sources import FileSource
@@ -35,10 +35,10 @@ MAX_FAST_BYTES = 1 << 30
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
 
 
-def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
-    """Yield a job for each block of lines."""
+def read(stream: Chunks, source: FileSource, wanted: Wanted, first_line: int = 1) -> Iterator[Job]:
+    """Yield a job for each block of lines, the first being number `first_line` of the file."""
     types = FieldTypes(wanted)
-    line = 1
+    line = first_line
     is_begun = False  # a line that is too long
     for block in line_blocks(stream, wanted.config.encoding):
         if isinstance(block, LongLine):
@@ -48,7 +48,7 @@ def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job
             is_begun = not block.endswith(b"\n")
             line += not is_begun
             continue
-        if line == 1:
+        if line == first_line:
             types.learn_first(block)
         job = functools.partial(_parse_block, block, line, source.name, wanted, types, stream.take_count())
         yield weighed(job, len(block))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from ibidem.execution.descriptors import is_readable
-from ibidem.formats.byte_streams import BOM, MAX_RECORD_BYTES, ByteStream
+from ibidem.formats.byte_streams import BOM, MAX_RECORD_BYTES
 
 # Small enough to stay near the cache: blocks of 16 MB parse at two thirds of the speed.
 BLOCK_BYTES = 4 << 20
@@ -16,11 +16,23 @@ _ARRIVING_BYTES = 1 << 16
 _SECONDS_BETWEEN_LOOKS = 0.2
 
 
+class Chunks(Protocol):
+    """A file of lines, or a part of one."""
+
+    def chunks(self, n_bytes: int, encoding: str) -> Iterator[bytes]:
+        """Yield its content in pieces of about `n_bytes`, as UTF-8 whatever `encoding` it is in."""
+        ...
+
+    def take_count(self) -> int:
+        """Return how many bytes were read since the last call."""
+        ...
+
+
 class LongLine(bytes):
     """A part of a line that is too long to be a record; only its last part ends with a line break."""
 
 
-def line_blocks(stream: ByteStream, encoding: str) -> Iterator[bytes]:
+def line_blocks(stream: Chunks, encoding: str) -> Iterator[bytes]:
     """Yield the content of a stream in blocks of whole lines; a line longer than a block is a block of its own.
 
     Lines longer than the record limit come in parts, as LongLine.

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import ibidem
+from ibidem.execution.spark.folder_flow import FolderFlow
 from ibidem.execution.spark.session import own_session
-from ibidem.execution.spark.spark_flow import SparkFlow
 from tests.execution.conftest import JAVA_OPTIONS
 from tests.execution.parity import rows_of, written_rows
 from tests.execution.random_collections import random_records, skewed_records
@@ -47,19 +47,20 @@ def main(folder: Path) -> None:
         "spark.driver.memory": "700m",
         "spark.driver.extraJavaOptions": JAVA_OPTIONS,
         "spark.executor.extraJavaOptions": f"-Dname=lose-a-worker {JAVA_OPTIONS}",
-        "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[3]),
+        "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
     }
     spark = own_session(settings, 2)
     engine = ibidem.SparkEngine(spark, tmp_dir=f"file:{folder}", partitions=3)
     records = [*random_records(11, 60), *skewed_records(120)]
-    store = SparkFlow._store
+    reduce = FolderFlow.reduce
 
-    def store_and_kill(self: SparkFlow, stage: str, frame: Any, outputs: Any) -> Any:
+    def reduce_and_kill(self: FolderFlow, stage: str, inputs: Any, reducer: Any, outputs: Any) -> Any:
         if stage == "passages":
             kill_one(after=0.2)
-        return store(self, stage, frame, outputs)
+        return reduce(self, stage, inputs, reducer, outputs)
 
-    SparkFlow._store = store_and_kill  # type: ignore[method-assign]
+    FolderFlow.n_small_bytes = 1  # so that workers do everything
+    FolderFlow.reduce = reduce_and_kill  # type: ignore[method-assign]
     with ibidem.find(records, engine=engine, signature="exact") as result:
         result.write(folder / "found")
     local = ibidem.find(records, signature="exact")

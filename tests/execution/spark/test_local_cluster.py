@@ -21,7 +21,7 @@ def test_a_lost_worker_costs_its_tasks_only(tmp_path: Path) -> None:
         check_pyspark()
     except ResourceError as error:
         pytest.skip(f"no Spark here: {error.message}")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     command = [sys.executable, "-m", "tests.execution.spark.lose_a_worker", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from datetime import datetime, timezone
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 import ibidem
 from ibidem.errors import InputError, NoDocumentsError, OutputExistsError, ResourceError, SkippedRecordsError, UsageError
+from ibidem.execution.spark.spark_flow import SparkFlow
 from tests.cli.test_find import run
 from tests.execution.parity import frame_rows, local_tables, rows_of, written_rows
 from tests.execution.random_collections import edited_records, glued_records, odd_records, random_records, skewed_records
@@ -141,7 +143,7 @@ def test_find_in_documents(spark: Any, tmp_path: Path) -> None:
 
 
 def test_files_of_several_blocks_and_none(spark: Any, tmp_path: Path) -> None:
-    """Spark cuts a file of lines into blocks of 4 MB or more; positions count over all of them."""
+    """Workers read parts of 4 MB or more of a file of lines; positions count over all of them."""
     records = [{"text": f"{text(number % 40, number % 30)} " + "x" * 40_000} for number in range(300)]
     (tmp_path / "in").mkdir()
     write_lines(tmp_path / "in" / "b.jsonl", records, broken_after=200)
@@ -156,6 +158,51 @@ def test_files_of_several_blocks_and_none(spark: Any, tmp_path: Path) -> None:
     assert len(removed) > 200
     texts = [json.loads(line)["text"] for line in left if line.startswith("{") and '"text"' in line]
     assert sorted(texts) == sorted(document.text for document in local.remaining())
+
+
+@pytest.fixture
+def mounted(spark: Any, tmp_path: Path) -> str:
+    """Return the address of a folder on a file system that only Spark reaches: `viewfs`, which leads to this disk."""
+    settings = spark.sparkContext._jsc.hadoopConfiguration()
+    for name in ("in", "work"):
+        (tmp_path / name).mkdir()
+        settings.set(f"fs.viewfs.mounttable.{tmp_path.name}.link./{name}", (tmp_path / name).as_uri())
+    return f"viewfs://{tmp_path.name}"
+
+
+def test_where_only_spark_reaches(spark: Any, tmp_path: Path, mounted: str) -> None:
+    """Then Spark reads the lines, and stages go through its own shuffle."""
+    records = [*random_records(3, 40), *skewed_records(60)]
+    path = write_lines(tmp_path / "in" / "a.jsonl", records, broken_after=7)
+    engine = ibidem.SparkEngine(spark, tmp_dir=f"{mounted}/work", partitions=3)
+    with ibidem.find(f"{mounted}/in/a.jsonl", engine=engine) as result:
+        assert type(result.backing.run.flow) is SparkFlow  # type: ignore[attr-defined]
+        assert len(list((tmp_path / "work").glob("*/sentences/tag=*/*.parquet"))) > 1
+        result.write(tmp_path / "out")
+        assert [record.position for record in result.skipped] == [9, 10]
+        assert len(result) == len(ibidem.find(path))
+    assert written(tmp_path / "out") == local_tables(path, None)
+    with ibidem.dedup(f"{mounted}/in/*.jsonl", engine=engine, level="passage", signature="words") as cleaned:
+        left = sorted(json.loads(row["value"])["text"] for row in frame_rows(cleaned.remaining()) if '"text"' in row["value"])
+    assert left == sorted(d.text for d in ibidem.dedup(path, level="passage", signature="words").remaining())
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_files_that_are_not_what_their_names_say(spark: Any, tmp_path: Path) -> None:
+    """What workers read themselves is read, or skipped, as on this machine."""
+    records = random_records(3, 40)
+    lines = Path(write_lines(tmp_path / "a.jsonl", records)).read_bytes()
+    whole = gzip.compress(lines.replace(b'"id": "', b'"id": "b'))
+    (tmp_path / "b.jsonl.gz").write_bytes(whole[: len(whole) * 2 // 3])
+    (tmp_path / "c.jsonl").write_bytes(gzip.compress(lines.replace(b'"id": "', b'"id": "c')))
+    (tmp_path / "d.jsonl").write_bytes(lines.decode().encode("utf-16"))
+    (tmp_path / "e.jsonl.zst").write_bytes(b"")
+    local = ibidem.find(str(tmp_path), signature="exact")
+    with ibidem.find(str(tmp_path), engine=ibidem.SparkEngine(spark, partitions=3), signature="exact") as result:
+        assert list(result) == list(local)
+        assert sorted(map(str, result.skipped)) == sorted(map(str, local.skipped))
+        assert result.run()["counts"] == local.run()["counts"]
+    assert len(local.skipped) == 3
 
 
 def test_parquet_files_of_different_columns(spark: Any, tmp_path: Path) -> None:

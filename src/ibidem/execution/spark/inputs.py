@@ -31,6 +31,7 @@ from ibidem.execution.spark.readers import (
     through,
 )
 from ibidem.execution.spark.scans import FRAME, Counted, Part, count_records, parts_of, quoted
+from ibidem.execution.spark.splits import Splits, raw_split_lines, split_reader
 from ibidem.formats.file_encodings import AUTO
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.records import Wanted, missing_column
@@ -57,6 +58,7 @@ class Scan:
     records: Any
     files: Mapping[str, NumberedFile]
     is_input: bool
+    splits: Splits | None = None
 
 
 @dataclass
@@ -149,8 +151,12 @@ class RecordScans:
 
     def mapped(self, mapper: Mapper) -> Iterator[tuple[Any, Mapper]]:
         """Yield the frame with the mapper that reads its rows."""
-        lines = self.scan.kind == JSONL
-        read = raw_lines(self.scan.files, self.encoding) if lines else raw_rows(self.scan.files, self.schema)
+        if self.scan.splits is not None:
+            read = raw_split_lines(self.scan.splits, self.scan.files, self.encoding)
+        elif self.scan.kind == JSONL:
+            read = raw_lines(self.scan.files, self.encoding)
+        else:
+            read = raw_rows(self.scan.files, self.schema)
         yield self.scan.records, through(read, mapper)
 
     def after_reading(self, flow: Any, stored: Mapping[str, PartedTable]) -> None:
@@ -236,5 +242,8 @@ def _add(
             scans.described.append(description if is_path else description | {"id": file.doc_id})
         if part.kind == PARQUET and part.sizes[path] == 0:
             scans.skipped_here.append(Skipped(file.name, 0, "cannot be read to its end: the file is empty"))
-    reader = _READERS[part.kind](numbered, config.documents)
-    scans.scans.append(Scan(counted.rows, reader, part.kind, counted.whole_rows, numbered, is_input))
+    if counted.splits is not None:
+        reader = split_reader(counted.splits, numbered, config.documents)
+    else:
+        reader = _READERS[part.kind](numbered, config.documents)
+    scans.scans.append(Scan(counted.rows, reader, part.kind, counted.whole_rows, numbered, is_input, counted.splits))

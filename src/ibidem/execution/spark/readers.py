@@ -98,7 +98,7 @@ def line_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> R
                 n_seen[path, block] = n_seen.get((path, block), 0) + end - begin
                 lines = batch.column(2).slice(begin, end - begin)
                 outcome = parse_lines(_joined(lines, line == 1, config.encoding), line, file.source.name, wanted)
-                yield from _numbered(outcome, file)
+                yield from numbered(outcome, file)
 
     return read
 
@@ -116,7 +116,7 @@ def row_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Re
                 file = files[plain_path(path)]
                 first = file.first_position + int(numbers[begin])
                 for job in arrow_jobs(rows.slice(begin, end - begin), first, file.source.name, wanted):
-                    yield from _numbered(job(), file)
+                    yield from numbered(job(), file)
 
     return read
 
@@ -169,7 +169,7 @@ def file_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> R
                 else:
                     make = documents_of_contents if FORMATS[file.source.format or TEXT].is_extracted else documents_of_files
                     outcome = make([(file.source, data)], wanted)
-                yield from _numbered(outcome, file)
+                yield from numbered(outcome, file)
 
     return read
 
@@ -200,7 +200,7 @@ def _as_utf8(data: bytes, encoding: str) -> bytes:
     return data.decode(encoding, "surrogateescape").encode("utf-8", "surrogateescape")
 
 
-def _numbered(outcome: Outcome, file: NumberedFile) -> Iterator[pa.RecordBatch | Sent]:
+def numbered(outcome: Outcome, file: NumberedFile) -> Iterator[pa.RecordBatch | Sent]:
     """Yield the documents of an outcome with their numbers, the skipped records, and whether texts have pages."""
     before_first = file.first_document - file.first_position
     for batch in outcome.batches:

@@ -15,6 +15,7 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import Run
 from ibidem.execution.spark.engine import SparkEngine
+from ibidem.execution.spark.folder_flow import FolderFlow
 from ibidem.execution.spark.inputs import Scan, Scans, scan_inputs
 from ibidem.execution.spark.readers import without_scheme
 from ibidem.execution.spark.session import SessionSettings, WorkFolder, spark_errors
@@ -34,7 +35,7 @@ _MANY_PARTITIONS = 2048
 class SparkRun(Run["DataFrame"]):
     """A run on a Spark session. A result takes over its folder and removes it when closed."""
 
-    flow: SparkFlow
+    flow: FolderFlow | SparkFlow
     scans: Scans
 
     def __init__(self, engine: SparkEngine, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
@@ -70,7 +71,8 @@ class SparkRun(Run["DataFrame"]):
         least = self.spark.sparkContext.defaultParallelism
         n_partitions = engine.partitions or max(least, _n_partitions(self.scans.n_bytes))
         layout = Layout(self.scans.n_records, self.scans.n_input, n_partitions)
-        self.flow = SparkFlow(self.spark, self.folder, layout, _disk_of(config.engine.max_disk))
+        through = SparkFlow if "://" in without_scheme(self.folder) else FolderFlow
+        self.flow = through(self.spark, self.folder, layout, _disk_of(config.engine.max_disk))
         return self.scans
 
     def facts(self) -> dict[str, Any]:

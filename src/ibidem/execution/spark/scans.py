@@ -14,6 +14,7 @@ from ibidem.config.surface import given
 from ibidem.errors import InputError
 from ibidem.execution.spark.readers import plain_path, without_scheme
 from ibidem.execution.spark.session import escaped, list_sizes
+from ibidem.execution.spark.splits import Splits, count_split_lines, splits_of
 from ibidem.formats.byte_streams import COMPRESSIONS
 from ibidem.formats.inputs import resolve
 from ibidem.formats.mbox_files import count_messages
@@ -47,12 +48,14 @@ class Part:
 class Counted:
     """The number of records of every file, by the byte where each block begins; and the rows to read.
 
-    Rows begin with the path and the block or number; `whole_rows` have all columns.
+    Rows begin with the path and the block or number; `whole_rows` have all columns. With `splits`, rows are the numbers of
+    tasks, which read these.
     """
 
     records: Mapping[str, Mapping[int, int]]
     rows: Any
     whole_rows: Any
+    splits: Splits | None = None
 
 
 def is_frame(item: Any) -> bool:
@@ -107,7 +110,7 @@ def _as_part(files: Sequence[tuple[FileSource, int]]) -> Iterator[Part]:
     by_path: dict[str, FileSource] = {}
     for file, _ in files:
         _check_file(file)
-        path = file.name if "://" in file.name else os.path.abspath(file.name)
+        path = file.name if "://" in file.name else os.path.abspath(file.path)
         if path in by_path:
             raise InputError(f"{file.name} is given twice", "Give it once.")
         by_path[path] = file
@@ -168,6 +171,10 @@ def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
                 counted[plain_path(row.path)][0] = row.n
             return Counted(counted, rows, rows)
         return Counted({path: {0: 1} for path in part.files}, rows, rows)
+    if part.kind == JSONL and all("://" not in path for path in part.files):
+        splits = splits_of(part.sizes, spark.sparkContext.defaultParallelism, wanted.config.encoding)
+        rows = spark.range(0, len(splits), 1, max(1, len(splits)))
+        return Counted(count_split_lines(spark, splits), rows, rows, splits)
     if part.kind == JSONL:
         frame = spark.read.option("lineSep", "\n").text(paths)
         place = [_file_metadata(frame, "file_path", "path"), _file_metadata(frame, "file_block_start", "place")]

@@ -182,6 +182,17 @@ class SessionSettings:
 
 
 @contextmanager
+def job_name(context: Any, stage: str) -> Iterator[None]:
+    """Give Spark's jobs the name of a stage, for its pages and its log."""
+    before = context.getLocalProperty("spark.job.description")
+    context.setJobDescription(f"ibidem: {stage}")
+    try:
+        yield
+    finally:
+        context.setLocalProperty("spark.job.description", before)
+
+
+@contextmanager
 def spark_errors() -> Iterator[None]:
     """Turn Spark's exceptions, which are pages long, into one error that says what went wrong."""
     from py4j.protocol import Py4JError

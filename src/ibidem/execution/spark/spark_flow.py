@@ -20,14 +20,15 @@ import pyarrow as pa
 from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, pieces, several
 from ibidem.execution.layout import Layout
-from ibidem.execution.spark.session import SessionSettings, escaped, folder_sizes
+from ibidem.execution.spark.session import SessionSettings, escaped, folder_sizes, job_name
+from ibidem.execution.spark.worker_memory import keep_modules
 
 _STORED_SCHEMA = "route int, partition int, n_rows long, n_before long, payload binary"
 _BLOCK_SCHEMA = f"tag string, {_STORED_SCHEMA}"
 _NUMBERS = [("route", pa.int32()), ("partition", pa.int32()), ("n_rows", pa.int64()), ("n_before", pa.int64())]
 _BLOCK = pa.schema([("tag", pa.string()), *_NUMBERS, ("payload", pa.binary())])
 _MOST_BATCH_BYTES = 16 << 20
-_TASK_BYTES = 128 << 20  # little compared with the memory of any worker
+TASK_BYTES = 128 << 20  # little compared with the memory of any worker
 _SMALL_TASK_BYTES = 2 << 20  # a task with less takes as long to start as to run
 
 
@@ -48,7 +49,7 @@ class SparkFlow:
     def __init__(self, spark: Any, folder: str, layout: Layout, disk: DiskBudget | None = None) -> None:
         self.layout = layout
         self.n_partitions = layout.n_partitions
-        self.n_task_bytes = _TASK_BYTES
+        self.n_task_bytes = TASK_BYTES
         self._spark = spark
         self._folder = folder
         self._disk = disk
@@ -113,7 +114,7 @@ class SparkFlow:
         """Return columns of a table as a data frame, in the order of their partitions."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        schema = pa.schema([(name, _spark_type(table.schema.field(name).type)) for name in columns])
+        schema = spark_schema(table.schema, columns)
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for table in (_decode(block) for batch in batches for block in batch.column("payload")):
@@ -141,14 +142,9 @@ class SparkFlow:
 
     def _store(self, stage: str, frame: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         path = f"{self._folder}/{stage}"
-        context = self._spark.sparkContext
-        before = context.getLocalProperty("spark.job.description")
-        context.setJobDescription(f"ibidem: {stage}")
         writer = frame.write.partitionBy("tag").option("compression", "lz4_raw").option("parquet.enable.dictionary", "false")
-        try:
+        with job_name(self._spark.sparkContext, stage):
             writer.parquet(path)
-        finally:
-            context.setLocalProperty("spark.job.description", before)
         stored = folder_sizes(self._spark, path)
         if self._disk is not None:
             self._disk.take(stage, sum(stored.values()))
@@ -210,6 +206,7 @@ def _union(frames: list[Any]) -> Any:
 
 
 def _encoded(emitted: Iterable[Sent], routes: list[int]) -> Iterator[pa.RecordBatch]:
+    keep_modules()
     blocks = _BlockWriter()
     n_before: dict[str, int] = {}  # earlier output of a task under a tag: reducers that yield rows in order keep the order
     for one in emitted:
@@ -235,6 +232,11 @@ def _reduced(
         tables = found.pop(number)
         whole = {name: pa.concat_tables([schema.empty_table(), *tables.pop(name, ())]) for name, schema in schemas.items()}
         yield from reducer(number, whole)
+
+
+def spark_schema(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
+    """Return some columns of a schema in types that Spark has."""
+    return pa.schema([(name, _spark_type(schema.field(name).type)) for name in columns])
 
 
 def _spark_type(kind: pa.DataType) -> pa.DataType:
