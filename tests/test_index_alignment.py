@@ -104,7 +104,7 @@ def twin(records: Sequence[Record], **limits: Any) -> Passages:
     """
     found: Passages = Counter()
     for pair in combinations(records, 2):
-        plain = {name: value for name, value in limits.items() if name != "align"}
+        plain = {**limits, "align": False}
         is_skipped = limits.get("skip_same_group") and pair[0]["group"] == pair[1]["group"]
         if is_skipped or (len(ibidem.find(list(pair), workers=1, **plain)) == 0 and not share_words(*pair)):
             continue
