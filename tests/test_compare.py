@@ -406,6 +406,13 @@ def test_alignment_keeps_what_is_found_without_it(signature: str, workers: int) 
     assert ("original", "quoting") in found_pairs(aligned)
 
 
+def test_find_aligns_by_default_and_says_so() -> None:
+    by_default, told, plain = (ibidem.find(COLLECTION, **chosen) for chosen in ({}, {"align": True}, {"align": False}))
+    assert tuples(by_default) == tuples(told) != tuples(plain)
+    assert [run.config.alignment.align for run in (by_default, plain)] == [True, False]
+    assert tuples(ibidem.find(COLLECTION, signature="words")) == tuples(plain)
+
+
 def test_alignment_is_the_same_for_any_number_of_workers() -> None:
     assert tuples(ibidem.find(COLLECTION, align=True, workers=1)) == tuples(ibidem.find(COLLECTION, align=True, workers=3))
 

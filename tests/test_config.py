@@ -163,6 +163,30 @@ def test_a_list_of_antecedents_may_be_a_list() -> None:
     assert Config.of(antecedents=60).signatures.antecedents == "60"
 
 
+@pytest.mark.parametrize(
+    ("chosen", "is_aligned"),
+    [
+        ({}, True),
+        ({"min_similarity": 0.9}, True),
+        ({"align": False}, False),
+        ({"signature": "words"}, False),
+        ({"signature": "exact", "align": True}, True),
+        ({"signature": "exact", "min_aligned_words": 12}, True),
+        ({"as_paper": "pdc-mr"}, False),
+        ({"as_paper": "swlr"}, False),
+        ({"paper": True}, False),
+        ({"paper": True, "align": True}, True),
+    ],
+)
+def test_find_aligns_unless_something_else_is_chosen(chosen: dict[str, Any], is_aligned: bool) -> None:
+    assert Config.of(**chosen).with_alignment().alignment.align is is_aligned
+
+
+def test_limits_of_alignment_need_alignment() -> None:
+    with pytest.raises(SettingsError, match="min_aligned_words and min_evidence need alignment"):
+        Config.of(align=False, min_aligned_words=12).with_alignment()
+
+
 def test_all_problems_are_named_at_once() -> None:
     found = problems(min_sentences=0, min_similarity=2, signature="x", min_word=3, min_idf=0.9, max_idf=0.5, paper="no")
     assert len(found) == 6

@@ -92,11 +92,18 @@ class Config:
         return Config.of(self, signature=usual) if self.signatures.signature == "auto" else self
 
     def with_alignment(self) -> Config:
-        """Return the settings of `find`, which aligns unless a signature or a paper is chosen: then only that counts."""
+        """Return the settings of `find`, which aligns unless a signature or a paper is chosen: then only that counts.
+
+        Limits of alignment that are chosen say that it is wanted.
+        """
+        chosen, limits = self.signatures, (self.alignment.min_evidence, self.alignment.min_aligned_words)
+        is_limited = limits != (AlignmentConfig.min_evidence, AlignmentConfig.min_aligned_words)
         if self.alignment.align is not None:
+            if is_limited and not self.alignment.align:
+                raise SettingsError([f"{named('min_aligned_words')} and {named('min_evidence')} need alignment"])
             return self
-        chosen = self.signatures
-        return Config.of(self, align=chosen.signature == "auto" and chosen.as_paper == NO_PAPER and not chosen.paper)
+        is_usual = chosen.signature == "auto" and chosen.as_paper == NO_PAPER and not chosen.paper
+        return Config.of(self, align=is_usual or is_limited)
 
     def to_toml(self) -> str:
         """Return the settings as TOML text that `from_toml` reads back. Words that were given in Python need a file first."""

@@ -66,7 +66,7 @@ class AlignmentConfig:
     align: bool | None = criterion(
         None,
         "Align words, to find edited copies. Parts of sentences are found too, and matches begin and end at the right word. "
-        "find does this unless a signature or a paper is chosen; without it, find takes a third to half of the time.",
+        "On by default for find, unless a signature or a paper is chosen; without it, find takes a third to half of the time.",
         common=True,
         kind=bool,
     )
