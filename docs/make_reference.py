@@ -57,7 +57,8 @@ def settings_page() -> str:
             lines.append(f"\n## [{stage}]\n\n| setting | default | meaning |\n|---|---|---|")
             last_stage = stage
         default, kind = setting.default, setting_type(setting)
-        shown = {True: "on", False: "off", None: "off, but on for find"}.get(default, default) if kind is bool else default
+        switch = {True: "on", False: "off", None: "on for `find`, otherwise off"}
+        shown = switch.get(default, default) if kind is bool else default
         shown = float(shown) if isinstance(shown, Fraction) else shown
         choices = f" One of {', '.join(setting.metadata['choices'])}." if setting.metadata["choices"] else ""
         lines.append(f"| `{flag(setting.name)}` | {shown} | {cell(setting.metadata['help'])}{choices} |")

@@ -264,7 +264,7 @@ COLUMNS = {
         **_B,
         "n_sentences": "sentences that match",
         "similarity": "similarity of the matching sentences, weighted by words; words in gaps count as different, those added at "
-        "the ends as equal. Of an aligned passage: the share of words with a counterpart",
+        "the ends as equal. In an aligned passage, the share of words that have a counterpart",
         "kind": "`exact`: all sentences are equal apart from case, punctuation and line breaks; `near`: similar, or with gaps; "
         "`quote`: fewer than `--min-sentences`",
         "direction": "`a_to_b` if the first document is earlier, `b_to_a` if later, `unknown` without two different times",

@@ -68,8 +68,8 @@ both have, divided by the words that either has.
 --as pdc-mr runs a paper as it is printed; `ibidem papers` lists what it sets.
 
 auto means words where text is looked for, and exact where it is removed (dedup). An index takes words or exact. exact is the
-fastest; words also finds sentences in which a word was changed. With auto, find also
-aligns words; with another signature, only if --align is given.""",
+fastest; words also finds sentences in which a word was changed. With auto, find also aligns words, to find edited copies and
+parts of sentences; with another signature, it does so only with --align, or a limit such as --min-aligned-words.""",
     ),
     "memory": Topic(
         "Memory and disk space",
@@ -106,7 +106,8 @@ off again with --no-align. Every result folder has a run.json with all settings 
 \b
 0    done, also if nothing was found
 1    a check failed: `index check --exit-code` found a duplicated document,
-     or `verify` a quotation that is not verbatim; also unexpected errors
+     `verify` a quotation that is not verbatim, or a share exceeds
+     --max-reused-share or --max-contaminated-share; also unexpected errors
 2    usage: a wrong option, setting or output folder
 3    input: a file cannot be read, or contains no documents; with --strict,
      a record would be skipped

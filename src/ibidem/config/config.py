@@ -31,7 +31,7 @@ from ibidem.config.settings import (
     SentencesConfig,
     SignaturesConfig,
 )
-from ibidem.config.surface import named
+from ibidem.config.surface import given, named
 from ibidem.config.word_source import WordSource
 from ibidem.errors import SettingsError
 
@@ -92,23 +92,24 @@ class Config:
         return Config.of(self, signature=usual) if self.signatures.signature == "auto" else self
 
     def with_alignment(self) -> Config:
-        """Return the settings of `find`, which aligns unless a signature or a paper is chosen: then only that counts.
+        """Return the settings of `find`, which aligns words unless a signature or a paper is chosen.
 
-        Limits of alignment that are chosen say that it is wanted.
+        A limit of alignment that is not the default turns alignment on.
         """
         chosen, limits = self.signatures, (self.alignment.min_evidence, self.alignment.min_aligned_words)
         is_limited = limits != (AlignmentConfig.min_evidence, AlignmentConfig.min_aligned_words)
         if self.alignment.align is not None:
             if is_limited and not self.alignment.align:
-                raise SettingsError([f"{named('min_aligned_words')} and {named('min_evidence')} need alignment"])
+                needing = f"{named('min_aligned_words')} and {named('min_evidence')} need alignment"
+                raise SettingsError([f"{needing}: leave out {given('align', False)}"])
             return self
         is_usual = chosen.signature == "auto" and chosen.as_paper == NO_PAPER and not chosen.paper
         return Config.of(self, align=is_usual or is_limited)
 
     def to_toml(self) -> str:
         """Return the settings as TOML text that `from_toml` reads back. Words that were given in Python need a file first."""
-        given = ((setting.name, getattr(getattr(self, stage), setting.name)) for stage, setting in setting_fields())
-        unnamed = [name for name, value in given if isinstance(value, WordSource) and not value.is_named]
+        chosen = ((setting.name, getattr(getattr(self, stage), setting.name)) for stage, setting in setting_fields())
+        unnamed = [name for name, value in chosen if isinstance(value, WordSource) and not value.is_named]
         if unnamed:
             raise SettingsError([f"{named(name)} was given in Python; write it to a file to refer to it" for name in unnamed])
         lines: list[str] = []

@@ -29,7 +29,7 @@ class PassagesConfig:
     extend_ends: bool = criterion(
         True,
         "Extend passages at both ends, word by word, while both texts have the same words. Otherwise, passages are whole "
-        "sentences.",
+        "sentences, unless words are aligned.",
     )
     max_places: int = criterion(
         100, "Text in more places than this becomes one repeat group instead of many pairs.", at_least=2
@@ -65,8 +65,8 @@ class AlignmentConfig:
 
     align: bool | None = criterion(
         None,
-        "Align words, to find edited copies. Parts of sentences are found too, and matches begin and end at the right word. "
-        "On by default for find, unless a signature or a paper is chosen; without it, find takes a third to half of the time.",
+        "Align words to find edited copies. Parts of sentences are found too, and passages begin and end at the right word. "
+        "On by default for find, unless you choose a signature or a paper; without it, find takes a third to half of the time.",
         common=True,
         kind=bool,
     )

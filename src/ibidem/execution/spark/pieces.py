@@ -140,5 +140,5 @@ def _bytes(descriptor: int, n_bytes: int, offset: int) -> bytes | bytearray:
     while len(whole) < n_bytes and (more := os.pread(descriptor, n_bytes - len(whole), offset + len(whole))):
         whole += more
     if len(whole) < n_bytes:
-        raise OSError("a file of the folder for stages is shorter than it was")
+        raise OSError("a file in the folder for stages is shorter than it was when it was written")
     return whole
