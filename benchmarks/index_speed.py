@@ -1,13 +1,13 @@
 """The index in four figures, in one run: opening, one document looked up, a batch of them, and a stream.
 
-- opening: fresh processes import ibidem and open an index of five million sentences, up to the number of its documents and up
-  to the first answer.
+- opening: fresh processes import ibidem and open an index of five million sentences, until the number of its documents is
+  known, and until the first answer.
 - one document: beginnings (20 sentences) of documents that are not in it, looked up one by one, also with alignment.
 - batch: the same documents in one call, with one worker and with one per core.
 - stream: documents in random order, each looked up among all before it, then added; the cost of a sentence by tenths.
 
-Every figure is given in time that passed and in processor time: the second hardly depends on what else the machine does.
-W is the time of `wc -w` on the added texts. The index is kept in WORK and used again.
+Every figure is given as elapsed time and as processor time, which hardly depends on what else the machine is doing.
+W is the time of `wc -w` on the added texts. The index is stored in WORK and reused.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def measure_stream(path: Path, work: Path, wanted: int, align: bool) -> None:
                 marks.append((time.perf_counter(), time.process_time(), n_sentences))
             if n_sentences >= wanted:
                 break
-    print(f"stream of {n_sentences:,} sentences{', aligned' if align else ''}, microseconds a sentence:")
+    print(f"stream of {n_sentences:,} sentences{', aligned' if align else ''}, microseconds per sentence:")
     for name, which in (("time", 0), ("processor time", 1)):
         costs = [1e6 * (b[which] - a[which]) / max(1, b[2] - a[2]) for a, b in itertools.pairwise(marks)]
         whole = 1e6 * (marks[-1][which] - marks[0][which]) / n_sentences

@@ -271,7 +271,7 @@ class Benchmark:
         """Return all that is known of the chosen sizes and verbs as Markdown."""
         columns = (
             "verb", "size", "time", "processor time", "MB/s", "peak memory, GB (own)", "disk, GB: at most · written", "polled",
-            "output, GB", "found a MB", "without limit: time, processor time, memory",
+            "output, GB", "found per MB", "without limit: time, processor time, memory",
         )  # fmt: skip
         lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
         exponents = []

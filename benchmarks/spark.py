@@ -138,7 +138,7 @@ def measure(
                 rows, kept = result.run()["counts"], result.backing.run.flow.disk.n_bytes_written
             stages = " ".join(f"{stage} {value:.1f}" for stage, value in progress.timings.items())
             counts = ", ".join(f"{count:,} {what}" for what, count in rows.items() if count)
-            report = f"kept {kept / size:.2f} bytes a byte of input   {stages}   {counts}"
+            report = f"kept {kept / size:.2f} bytes per byte of input   {stages}   {counts}"
         local = best([timed_local(path, verb, settings, work / "out-local") for _ in range(repeats)])
         times[name] = found = best(runs)
         speed = size / found[0] / 1e6

@@ -1,6 +1,6 @@
 """Speed, memory and growth of `find`, `cluster` and `dedup` against `wc -w` on the same file in the same run, best of three.
 
-`--only align --share 0.7` measures `find` with alignment on some 300 MB of text, for which its goal is set.
+`--only align --share 0.7` measures `find` with alignment on about 300 MB of text, the size that its goal is set for.
 """
 
 from __future__ import annotations
