@@ -1,6 +1,6 @@
 """What all tests share.
 
-Properties say how many examples to try. `make test` tries at most 100 of them, `HYPOTHESIS_PROFILE=many` (`make soak`) all, and
+Properties say how many examples to try. `make test` tries at most 50 of them, `HYPOTHESIS_PROFILE=many` (`make soak`) all, and
 `HYPOTHESIS_PROFILE=quick` ten: enough to see that ibidem runs on a version of Python or of a dependency. `--at-most SECONDS`
 starts no further test after that time, for a quick look.
 
@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, settings
 
 from ibidem.execution import tasks
 
-MOST_EXAMPLES = {"quick": 10, "full": 100, "many": 1_000_000}
+MOST_EXAMPLES = {"quick": 10, "full": 50, "many": 1_000_000}
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "full")
 _STARTED = time.monotonic()
 _N_SLOWEST = 20

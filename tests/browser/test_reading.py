@@ -145,7 +145,7 @@ def two_long_texts() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def long_report(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("long") / "report.html"
-    ibidem.find(two_long_texts()).to_html(path)
+    ibidem.find(two_long_texts(), align=False).to_html(path)
     return path.as_uri()
 
 

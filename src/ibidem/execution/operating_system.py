@@ -10,6 +10,7 @@ import ctypes
 import os
 import shutil
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,6 +32,7 @@ except ModuleNotFoundError:
 PLAIN_FILE = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0) | getattr(os, "O_BINARY", 0)
 # Windows locks bytes, and forbids others to read them: this one lies behind everything that the file says about its owner.
 _LOCKED_BYTE = 1 << 30
+_moving = threading.Lock()  # one reader at a time, where a file must be moved to be read
 
 
 def can_open_folders() -> bool:
@@ -54,6 +56,19 @@ def write_first(descriptor: int, content: bytes) -> None:
     else:
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.write(descriptor, content)
+
+
+def read_at(descriptor: int, n_bytes: int, start_bytes: int) -> bytes:
+    """Read a part of an open file, which stays at its position; for any number of threads at a time."""
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, n_bytes, start_bytes)
+    with _moving:
+        position = os.lseek(descriptor, 0, os.SEEK_CUR)
+        os.lseek(descriptor, start_bytes, os.SEEK_SET)
+        try:
+            return os.read(descriptor, n_bytes)
+        finally:
+            os.lseek(descriptor, position, os.SEEK_SET)
 
 
 def unlock(descriptor: int) -> None:

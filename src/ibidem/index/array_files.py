@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from ibidem.errors import IndexDamagedError, IndexSpaceError, IndexStoreError, IndexWriteError
 from ibidem.execution.durable_files import sync_folder
+from ibidem.execution.operating_system import read_at
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.folder import Place
 
@@ -224,7 +225,7 @@ def _check_padding(file: IO[bytes], path: Path, begin_bytes: int, end_bytes: int
 def _read_chunks(file: IO[bytes], path: Path, begin_bytes: int, end_bytes: int) -> Iterator[bytes]:
     """Yield a part of a file in pieces; for any number of threads at a time."""
     while begin_bytes < end_bytes:
-        chunk = os.pread(file.fileno(), min(end_bytes - begin_bytes, _CHUNK_BYTES), begin_bytes)
+        chunk = read_at(file.fileno(), min(end_bytes - begin_bytes, _CHUNK_BYTES), begin_bytes)
         if not chunk:
             raise _damaged(path, "is cut off")
         begin_bytes += len(chunk)

@@ -7,7 +7,6 @@ it, however many tasks and partitions there are, and the driver only knows the n
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from ibidem.execution.disk.stage_store import FinishedStage, StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
 from ibidem.execution.disk_limit import no_room
 from ibidem.execution.flow import PartedTable, Sent
+from ibidem.execution.operating_system import read_at
 
 _BUFFER_BYTES = 64 << 20  # of a task's output wait in memory, so that few chunks go to each partition
 _ENTRY = ("offset", "n_bytes")  # in the index, for each chunk
@@ -133,11 +133,11 @@ def _numbers(descriptor: int, count: int, offset: int) -> NDArray[np.int64]:
 
 def _bytes(descriptor: int, n_bytes: int, offset: int) -> bytes | bytearray:
     """Return bytes of a file; the system returns at most two gigabytes at a time."""
-    data = os.pread(descriptor, n_bytes, offset)
+    data = read_at(descriptor, n_bytes, offset)
     if len(data) == n_bytes:
         return data
     whole = bytearray(data)
-    while len(whole) < n_bytes and (more := os.pread(descriptor, n_bytes - len(whole), offset + len(whole))):
+    while len(whole) < n_bytes and (more := read_at(descriptor, n_bytes - len(whole), offset + len(whole))):
         whole += more
     if len(whole) < n_bytes:
         raise OSError("a file in the folder for stages is shorter than it was when it was written")
