@@ -185,6 +185,27 @@ def test_the_curve_and_the_picture(tmp_path: Path) -> None:
     assert "min_coverage" in repr(tuning) or "min_passage_chars" in repr(tuning)
 
 
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {},
+        {"align": False},
+        {"signature": "exact"},
+        {"signature": "exact", "align": True},
+        {"signature": "words", "align": True},
+    ],
+)
+def test_the_settings_file_aligns_as_the_run_did(tmp_path: Path, chosen: dict[str, Any]) -> None:
+    results(tmp_path, 44)
+    with ibidem.find(tmp_path / "documents.jsonl", min_sentences=2, **chosen) as run:
+        run.write(tmp_path / "judged")
+        is_aligned = run.config.alignment.align
+    judge(tmp_path / "judged")
+    ibidem.tune_from_verdicts(tmp_path / "judged").save(tmp_path / "limits.toml")
+    again = ibidem.Config.from_toml(tmp_path / "limits.toml").with_alignment()
+    assert again.alignment.align is is_aligned
+
+
 def test_duplicates_have_one_limit(tmp_path: Path) -> None:
     out = results(tmp_path, 44, verb="cluster")
     judge(out)

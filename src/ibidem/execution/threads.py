@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import TypeVar
 
@@ -26,17 +26,37 @@ class Threads:
         if self.workers == 1 or self._is_closed or (isinstance(parts, Sequence) and len(parts) == 1):
             yield from map(function, parts)
             return
-        waiting: deque[Future[Outcome]] = deque()
+        waiting: deque[tuple[Part, Future[Outcome] | None]] = deque()
         try:
             for part in parts:
-                waiting.append(self._pool.submit(function, part))
+                waiting.append((part, self._submitted(function, part)))
                 if len(waiting) > 2 * self.workers:
-                    yield waiting.popleft().result()
+                    yield self._outcome(function, *waiting.popleft())
             while waiting:
-                yield waiting.popleft().result()
+                yield self._outcome(function, *waiting.popleft())
         finally:
-            for future in waiting:
-                future.cancel()
+            for _, future in waiting:
+                if future is not None:
+                    future.cancel()
+
+    def _submitted(self, function: Callable[[Part], Outcome], part: Part) -> Future[Outcome] | None:
+        """Return what a thread will do, or None if the threads have just ended."""
+        try:
+            return self._pool.submit(function, part)
+        except RuntimeError:
+            if not self._is_closed:
+                raise
+            return None
+
+    def _outcome(self, function: Callable[[Part], Outcome], part: Part, future: Future[Outcome] | None) -> Outcome:
+        """Return the outcome of a thread; of this one, if the threads were ended before it began."""
+        if future is not None:
+            try:
+                return future.result()
+            except CancelledError:
+                if not self._is_closed:
+                    raise
+        return function(part)
 
     def __enter__(self) -> Threads:
         return self

@@ -57,9 +57,9 @@ class LineRange:
             place += len(data)
 
     def _first_line(self, begin: int) -> int:
-        """Return where the first line begins after a line break at `begin` or behind it."""
+        """Return where the first line begins after a line break at `begin` or behind it; a line of others is not looked for."""
         self._file.seek(begin)
-        while data := self._file.read(BLOCK_BYTES):
+        while begin < self._end - 1 and (data := self._file.read(BLOCK_BYTES)):
             found = data.find(b"\n") + 1
             if found:
                 return begin + found

@@ -120,7 +120,7 @@ class VerdictTuning:
 
     def to_toml(self) -> str:
         """Return the text of a settings file for `--config`: the limits, and settings of the run that are not the defaults."""
-        usual = (Config().with_alignment().with_signature("words") if self.verb == "find" else Config()).to_dict()
+        usual = self._usual()
         lines = [FIRST_LINE, *(f"# {line}" for line in remarks(self))]
         for stage, values in self.config.to_dict().items():
             chosen = {
@@ -130,6 +130,16 @@ class VerdictTuning:
             if chosen:
                 lines += ["", f"[{stage}]", *(f"{name} = {_toml(name, value, self.limits)}" for name, value in chosen.items())]
         return "\n".join(lines) + "\n"
+
+    def _usual(self) -> dict[str, dict[str, Any]]:
+        """Return the settings that the verb has without being told."""
+        if self.verb != "find":
+            return Config().to_dict()
+        usual = Config().with_signature("words").to_dict()
+        signature = self.config.signatures.signature
+        untold = Config.of(self.config, align=None, signature="auto" if signature == "words" else signature)
+        usual["alignment"]["align"] = untold.with_alignment().alignment.align
+        return usual
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the settings file."""

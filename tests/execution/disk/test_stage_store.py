@@ -143,6 +143,15 @@ def test_rows_go_to_their_partitions_and_texts_come_back(tmp_path: Path) -> None
     assert file.n_bytes < 1_000_000  # texts are compressed
 
 
+def test_a_small_first_chunk_does_not_decide_how_texts_are_stored(tmp_path: Path) -> None:
+    begun = StageStore(tmp_path, 1).begin("texts", {"rows": TEXTS})
+    assert not isinstance(begun, FinishedStage)
+    begun.add(Sent("rows", pa.table({"text": ["x"]}, schema=TEXTS), 0))
+    begun.add(Sent("rows", pa.table({"text": ["the same words again " * 10_000] * 20}, schema=TEXTS), 1))
+    begun.finish()
+    assert sum(data_bytes(tmp_path).values()) < 400_000
+
+
 def test_rows_of_another_schema_are_refused(tmp_path: Path) -> None:
     begun = StageStore(tmp_path, 1 << 20).begin("first", {"rows": ROWS})
     assert not isinstance(begun, FinishedStage)

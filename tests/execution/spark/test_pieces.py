@@ -13,9 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem.errors import InputError, ResourceError
 from ibidem.execution.flow import Sent
+from ibidem.execution.layout import Layout
 from ibidem.execution.spark import pieces as pieces_module
+from ibidem.execution.spark.folder_flow import FolderFlow
 from ibidem.execution.spark.pieces import Piece, read_partitions, write_pieces
+from ibidem.execution.spark.splits import Split, _unchanged
 
 N_PARTITIONS = 5
 SCHEMAS = {
@@ -62,6 +66,33 @@ def test_everything_is_read_once_in_order(tasks: list[list[tuple[str, list[int]]
                     found.setdefault((name, partition), []).extend(map(str, chunk.column(0).to_pylist()))
         assert seen == sorted({partition for _, partition in expected})
     assert found == expected
+
+
+def test_a_folder_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
+    """The run may have ended meanwhile, or the workers do not share the folder."""
+    sent = [Sent("out", pa.table({"n": [1]}), 0)]
+    with pytest.raises(ResourceError, match="All workers must reach the folder of tmp_dir"):
+        write_pieces(str(tmp_path / "gone" / "stage"), "task", sent, {"out": pa.schema([("n", pa.int64())])}, 2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stage_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    flow = FolderFlow(None, str(tmp_path), Layout(4, 4, 4))
+    assert flow._folder_of("once") != flow._folder_of("twice")
+    with pytest.raises(ValueError, match="`once`"):
+        flow._folder_of("once")
+
+
+def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "one"}\n')
+    split = Split(str(path), 0, path.stat().st_size, path.stat().st_size, is_whole=True)
+    with _unchanged(split):
+        pass
+    with pytest.raises(InputError, match=r"a\.jsonl changed while it was read"), _unchanged(split), open(path, "a") as file:
+        file.write('{"text": "two"}\n')
+    with pytest.raises(InputError, match="changed while it was read"), _unchanged(split):
+        pytest.fail("it is longer already")
 
 
 def test_a_second_attempt_does_not_touch_the_first(tmp_path: Path) -> None:

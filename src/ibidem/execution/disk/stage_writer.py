@@ -32,7 +32,8 @@ _CHUNK_BYTES = 8 << 20
 # What is recorded for each waiting table, and for each partition that has waiting rows.
 _BYTES_A_TABLE, _BYTES_A_ROUTE = 2 << 10, 100
 _ROUTES_AT_A_TIME = 1 << 14
-_MOST_LEFT = 0.6  # of the first chunk of a table, if the others are compressed, too
+_MOST_LEFT = 0.6  # of the first chunk of a table that is not small, if the others are compressed, too
+_LEAST_TRIED_BYTES = 64 << 10
 _BYTES_BESIDE = 1 << 16  # names and bounds of the columns of a chunk
 
 
@@ -52,6 +53,7 @@ class StageWriter:
         self._is_closed = False
         self._files: dict[str, int] = {}
         self._is_packed = {tag: any(map(_is_text, schema.types)) for tag, schema in outputs.items()}
+        self._is_tried = {tag for tag, is_packed in self._is_packed.items() if is_packed}
         self._room = pa.allocate_buffer(0)  # chunks are assembled here, one by one
         for tag in outputs:  # left by a run that was killed in this stage
             store.path_of(name, tag).unlink(missing_ok=True)
@@ -106,8 +108,10 @@ class StageWriter:
     def _write(self, tag: str, partition: int, table: pa.Table) -> None:
         n_memory_bytes = table.nbytes
         data = self._packed(table) if self._is_packed[tag] else self._as_it_is(table, n_memory_bytes)
-        if self._ends[tag] == 0 and len(data) > _MOST_LEFT * n_memory_bytes:
-            self._is_packed[tag] = False  # compressing takes longer than writing and reading what it saves
+        if tag in self._is_tried and n_memory_bytes >= _LEAST_TRIED_BYTES:
+            self._is_tried.discard(tag)
+            # Compressing may take longer than writing and reading what it saves.
+            self._is_packed[tag] = len(data) <= _MOST_LEFT * n_memory_bytes
         self._store.disk.take(self._name, len(data))
         try:
             if tag not in self._files:

@@ -8,6 +8,7 @@ from typing import Any
 from ibidem.config.surface import in_shell
 from ibidem.errors import OutputExistsError
 from ibidem.execution.output_folder import RESULT_NAMES, check_output, clear_output, to_replace
+from ibidem.execution.spark.readers import without_scheme
 from ibidem.execution.spark.session import delete, exists, list_files, spark_errors, write_text
 
 # What readers of JSON and CSV other than Spark's expect.
@@ -46,7 +47,7 @@ def clear_spark_output(spark: Any, folder: str) -> None:
 
 def local_path(folder: str) -> Path | None:
     """Return the path of a local folder, or None for another file system."""
-    plain = folder.removeprefix("file://")
+    plain = without_scheme(folder)
     return None if "://" in plain else Path(plain)
 
 

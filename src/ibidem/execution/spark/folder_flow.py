@@ -59,6 +59,7 @@ class FolderFlow:
         self._spark = spark
         self._folder = without_scheme(folder)
         self.disk = disk or DiskBudget()
+        self._stages: set[str] = set()
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a mapper over tables, or over the rows of data frames: `source.mapped` says how they are read."""
@@ -117,6 +118,13 @@ class FolderFlow:
         for _, rows in read_partitions(_pieces_of({"": [table]}), self.n_partitions, 0, self.n_partitions):
             yield from (part for _, part in rows)
 
+    def _folder_of(self, stage: str) -> str:
+        """Return the folder of a stage. Its name must be new: its files would replace those of another one."""
+        if stage in self._stages:
+            raise ValueError(f"there is a stage `{stage}` already")
+        self._stages.add(stage)
+        return f"{self._folder}/{stage}"
+
     def _n_tasks(self, pieces: _Pieces) -> int:
         """Return how many tasks are worth starting."""
         n_bytes = sum(piece.n_bytes for given in pieces.values() for piece in given)
@@ -135,7 +143,7 @@ class FolderFlow:
             return self._stored(stage, [], outputs)
         n_tasks, n_partitions = self._n_tasks(pieces), self.n_partitions
         n_bytes = sum(piece.n_bytes for given in pieces.values() for piece in given)
-        folder = f"{self._folder}/{stage}"
+        folder = self._folder_of(stage)
 
         def run(number: int, task: str) -> dict[str, Piece]:
             read = read_partitions(pieces, n_partitions, *_share(number, n_tasks, n_partitions))
@@ -158,7 +166,7 @@ class FolderFlow:
         self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]
     ) -> dict[str, PartedTable]:
         """Run a mapper over the rows that Spark, or a reader in the workers, reads."""
-        folder, n_partitions, written = f"{self._folder}/{stage}", self.n_partitions, {**outputs, **source.outputs}
+        folder, n_partitions, written = self._folder_of(stage), self.n_partitions, {**outputs, **source.outputs}
 
         def on_rows(read: Mapper) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
             def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.config.surface import named
+from ibidem.errors import ResourceError
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
 from ibidem.execution.disk_limit import no_room
@@ -74,6 +76,13 @@ class _Pieces(StageStore):
     """A store for the output of one task."""
 
     def __init__(self, folder: Path, n_partitions: int) -> None:
+        # Not the folders above it: they are gone if the run has ended, and not there if the workers do not share them.
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except FileNotFoundError as error:
+            raise ResourceError(
+                f"there is no folder {folder.parent}", f"All workers must reach the folder of {named('tmp_dir')}."
+            ) from error
         super().__init__(folder, _BUFFER_BYTES)
         self._n_partitions = n_partitions
 

@@ -5,7 +5,9 @@ Java would parse the lines into rows and hand them over; here it only says which
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -14,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.config import DocumentsConfig
+from ibidem.errors import InputError
 from ibidem.execution.flow import Sent
 from ibidem.execution.spark.readers import LINES, NumberedFile, Reader, numbered
 from ibidem.execution.spark.session import job_name
@@ -31,11 +34,12 @@ _TASKS_A_WORKER = 2  # so that none waits long for the last one
 
 @dataclass(frozen=True)
 class Split:
-    """The lines of a file that begin between two bytes; `is_whole`: the whole file, which is not cut."""
+    """The lines of a file of `size` bytes that begin between two of them; `is_whole`: the whole file, which is not cut."""
 
     path: str
     begin: int
     end: int
+    size: int
     is_whole: bool = False
 
 
@@ -78,8 +82,9 @@ def split_reader(splits: Splits, files: Mapping[str, NumberedFile], config: Docu
         wanted = Wanted(config)
         for split in _chosen(splits, batches):
             file = files[split.path]
-            for job in _jobs(split, file, wanted):
-                yield from numbered(job(), file)
+            with _unchanged(split):
+                for job in _jobs(split, file, wanted):
+                    yield from numbered(job(), file)
 
     return read
 
@@ -91,7 +96,7 @@ def raw_split_lines(splits: Splits, files: Mapping[str, NumberedFile], encoding:
         for split in _chosen(splits, batches):
             file = files[split.path]
             first = file.first_document + file.first_lines[split.begin] - 1
-            with _opened(split) as stream:
+            with _unchanged(split), _opened(split) as stream:
                 for lines in lines_of(stream, encoding):
                     numbers = pa.array(np.arange(first, first + len(lines)))
                     first += len(lines)
@@ -105,9 +110,9 @@ def _all_splits(sizes: Mapping[str, int], most: int, encoding: str) -> Iterator[
         if size > most and can_be_cut(path, encoding):
             n_parts = -(-size // most)
             bounds = [size * part // n_parts for part in range(n_parts + 1)]
-            yield from (Split(path, begin, end) for begin, end in pairwise(bounds))
+            yield from (Split(path, begin, end, size) for begin, end in pairwise(bounds))
         else:
-            yield Split(path, 0, size, is_whole=True)
+            yield Split(path, 0, size, size, is_whole=True)
 
 
 def _chosen(splits: Splits, batches: Iterator[pa.RecordBatch]) -> Iterator[Split]:
@@ -127,6 +132,23 @@ def _jobs(split: Split, file: NumberedFile, wanted: Wanted) -> Iterator[Job]:
         return
     with LineRange(split.path, split.begin, split.end) as stream:
         yield from read_lines(stream, file.source, wanted, file.first_lines[split.begin])
+
+
+@contextmanager
+def _unchanged(split: Split) -> Iterator[None]:
+    """Raise an InputError if the file is not as long as it was when its lines were counted: they would get wrong numbers."""
+    _check_size(split)
+    yield
+    _check_size(split)
+
+
+def _check_size(split: Split) -> None:
+    try:
+        size = os.path.getsize(split.path)
+    except OSError:  # whoever reads it says so
+        return
+    if size != split.size:
+        raise InputError(f"{split.path} changed while it was read", "Run again when nothing else writes to it.")
 
 
 def _opened(split: Split) -> ByteStream | LineRange:
