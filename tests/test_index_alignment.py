@@ -104,7 +104,8 @@ def twin(records: Sequence[Record], **limits: Any) -> Passages:
     """
     found: Passages = Counter()
     for pair in combinations(records, 2):
-        plain = {**limits, "align": False}
+        of_alignment = ("align", "min_aligned_words", "min_evidence")
+        plain = {name: value for name, value in limits.items() if name not in of_alignment} | {"align": False}
         is_skipped = limits.get("skip_same_group") and pair[0]["group"] == pair[1]["group"]
         if is_skipped or (len(ibidem.find(list(pair), workers=1, **plain)) == 0 and not share_words(*pair)):
             continue

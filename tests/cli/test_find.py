@@ -358,7 +358,7 @@ def test_the_help_and_the_version(run: Run) -> None:
     answer = run("--help")
     assert (answer.code, answer.err) == (0, "")
     assert "find" in answer.out
-    assert "Exit codes: 0 done, 1 a check failed, 2 usage" in answer.out
+    assert "Exit codes: 0 done, 1 check failed, 2 usage" in answer.out
     assert run("-h") == answer
     assert run("--version") == (0, f"ibidem, version {__version__}\n", "")
 

@@ -27,7 +27,9 @@ def test_a_module_provides_what_its_format_needs(name: str) -> None:
     needed = ["read", "rewrite", *["field_names"] * FORMATS[name].has_fields]
     for function in needed:
         expected = list(inspect.signature(getattr(FileFormat, function)).parameters)[1:]
-        assert list(inspect.signature(getattr(load_format(name), function)).parameters) == expected
+        parameters = inspect.signature(getattr(load_format(name), function)).parameters
+        assert list(parameters)[: len(expected)] == expected
+        assert all(parameters[further].default is not inspect.Parameter.empty for further in list(parameters)[len(expected) :])
 
 
 def test_an_extension_means_one_format() -> None:

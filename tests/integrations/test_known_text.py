@@ -63,7 +63,9 @@ def test_known_is_what_find_reports_and_cuts_are_in_a_document_word_for_word(
     found = known.look_up(new, cuts=True)
     # Where passages tie, ids decide.
     result = ibidem.find(
-        [{"id": name, "text": value} for name, value in {id_of(value): value for value in new}.items()], against=documents
+        [{"id": name, "text": value} for name, value in {id_of(value): value for value in new}.items()],
+        against=documents,
+        align=False,
     )
     covered_in: dict[str, set[int]] = {}
     for passage in result:

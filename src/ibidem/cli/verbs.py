@@ -105,8 +105,7 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
 def ibidem() -> None:
     """\b
     Find text that also appears elsewhere, and see where, to the character.
-    Exit codes: 0 done, 1 a check failed, 2 usage, 3 input, 4 index, 5 resources,
-    130 interrupted.
+    Exit codes: 0 done, 1 check failed, 2 usage, 3 input, 4 index, 5 resources.
     """
 
 

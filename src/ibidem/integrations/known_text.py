@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ibidem.api import find
+from ibidem.config import AlignmentConfig, Config
 from ibidem.config.surface import named
 from ibidem.errors import IndexLockedError, IndexSettingsError, NoDocumentsError, SettingsError, UsageError
 from ibidem.formats.decisions import without_spans
@@ -202,7 +203,7 @@ class KnownText:
     def _spans_among(self, records: list[dict[str, Any]]) -> dict[int, list[KnownSpan]]:
         """Return for each text the passages that it shares with an earlier one, as `find` finds them."""
         spans: dict[int, list[KnownSpan]] = {}
-        with find(records, config=self._open().config) as result:
+        with find(records, config=_as_the_index_aligns(self._open().config)) as result:
             for row in result.passages.to_pylist():
                 a, b = int(row["a_id"]), int(row["b_id"])
                 later, mine, other = (a, "a", "b") if a > b else (b, "b", "a")
@@ -251,6 +252,14 @@ def _portions(texts: Sequence[str | None]) -> Iterator[list[int]]:
         n_chars += len(text)
     if portion:
         yield portion
+
+
+def _as_the_index_aligns(config: Config) -> Config:
+    """Return the settings of an index for `find`: unlike `find`, an index does not align because of limits of alignment."""
+    if config.alignment.align:
+        return config
+    usual = AlignmentConfig()
+    return Config.of(config, align=False, min_evidence=usual.min_evidence, min_aligned_words=usual.min_aligned_words)
 
 
 def _span(row: dict[str, Any], mine: str, other: str) -> KnownSpan:
