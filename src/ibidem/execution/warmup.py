@@ -20,10 +20,10 @@ from ibidem.execution.kernel_cache import KernelCache, storage_folder
 
 # What is compiled together → a kernel of it that is compiled late → about how many seconds it takes (`benchmarks/startup.py`).
 _PARTS = {
-    "sentences": ("sentences.kernels.tokens", "tokenise", 6),
-    "words": ("matches.kernels.join", "join_sets", 3),
-    "passages": ("passages.kernels.chains", "assemble", 8),
-    "alignment": ("alignment.kernels.pairs", "align_pairs", 12),
+    "sentences": ("sentences.kernels.tokens", "tokenise", 4),
+    "words": ("matches.kernels.join", "join_sets", 2),
+    "passages": ("passages.kernels.chains", "assemble", 5),
+    "alignment": ("alignment.kernels.pairs", "align_pairs", 8),
     "families": ("passages.kernels.families", "follow_copies", 2),
     "runs": ("word_runs.kernels", "cut_runs", 4),
     "items": ("contamination.kernels", "join_segments", 4),
