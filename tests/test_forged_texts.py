@@ -97,7 +97,7 @@ def test_a_forged_digest_is_no_duplicate(seed: dict[str, int]) -> None:
     assert (rows_of(result.duplicates), rows_of(result.clusters)) == ([], [])
 
 
-@pytest.mark.parametrize("signature", ["exact", "words", "shingles", "imatch", "fingerprint"])
+@pytest.mark.parametrize("signature", ["auto", "exact", "words", "shingles", "imatch", "fingerprint"])
 @SEEDS
 def test_a_forged_sentence_is_no_passage(signature: str, seed: dict[str, int]) -> None:
     documents = records(f"{forged(BAIT, VICTIM)}.", VICTIM)
