@@ -59,4 +59,5 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 @pytest.fixture
 def work(tmp_path: Path) -> str:
     """Return a folder for the stages of one run."""
+    (tmp_path / "stages").mkdir()
     return f"file:{tmp_path / 'stages'}"

@@ -132,7 +132,7 @@ class VerdictTuning:
         return "\n".join(lines) + "\n"
 
     def _usual(self) -> dict[str, dict[str, Any]]:
-        """Return the settings that the verb has without being told."""
+        """Return the settings that the verb has by default."""
         if self.verb != "find":
             return Config().to_dict()
         usual = Config().with_signature("words").to_dict()

@@ -136,7 +136,7 @@ def _jobs(split: Split, file: NumberedFile, wanted: Wanted) -> Iterator[Job]:
 
 @contextmanager
 def _unchanged(split: Split) -> Iterator[None]:
-    """Raise an InputError if the file is not as long as it was when its lines were counted: they would get wrong numbers."""
+    """Raise an InputError if the file no longer has the size with which its lines were counted and numbered."""
     _check_size(split)
     yield
     _check_size(split)
