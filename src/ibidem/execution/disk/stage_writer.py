@@ -53,7 +53,7 @@ class StageWriter:
         self._is_closed = False
         self._files: dict[str, int] = {}
         self._is_packed = {tag: any(map(_is_text, schema.types)) for tag, schema in outputs.items()}
-        self._is_tried = {tag for tag, is_packed in self._is_packed.items() if is_packed}
+        self._untried = {tag for tag, is_packed in self._is_packed.items() if is_packed}
         self._room = pa.allocate_buffer(0)  # chunks are assembled here, one by one
         for tag in outputs:  # left by a run that was killed in this stage
             store.path_of(name, tag).unlink(missing_ok=True)
@@ -108,8 +108,8 @@ class StageWriter:
     def _write(self, tag: str, partition: int, table: pa.Table) -> None:
         n_memory_bytes = table.nbytes
         data = self._packed(table) if self._is_packed[tag] else self._as_it_is(table, n_memory_bytes)
-        if tag in self._is_tried and n_memory_bytes >= _LEAST_TRIED_BYTES:
-            self._is_tried.discard(tag)
+        if tag in self._untried and n_memory_bytes >= _LEAST_TRIED_BYTES:
+            self._untried.discard(tag)
             # Compressing may take longer than writing and reading what it saves.
             self._is_packed[tag] = len(data) <= _MOST_LEFT * n_memory_bytes
         self._store.disk.take(self._name, len(data))
