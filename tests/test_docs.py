@@ -84,7 +84,7 @@ def test_flags_exist(page: Path) -> None:
     known |= {"--against", "--config", "--help", "--progress", "--quiet", "--set", "--data", "--growth"}
     known |= {"--plan", "--min-precision", "--dry-run", "--replace", "--recount", "--from", "--exit-code"}
     known |= {"--report", "--documents", "--max-pairs", "--index", "--host", "--token", "--arrivals", "--max-upload"}
-    known |= {"--read-only", "--work", "--clients", "--seconds", "--verbose", "--version"}
+    known |= {"--read-only", "--work", "--clients", "--seconds", "--verbose", "--version", "--pages", "--megabytes"}
     known |= {"--sizes", "--unlimited-at", "--round-mb", "--verbs"}  # of benchmarks/large.py
     known |= {"--rm", "--tmpfs", "--user", "--build-arg"}  # of docker
     known |= {"--pairs", "--full", "--bootstrap", "--json", "--tune", "--only", "--share", "--minutes", "--more"}
