@@ -23,7 +23,7 @@ from ibidem.execution.tasks import in_turn
 from ibidem.model import DOCUMENT_BATCH
 from ibidem.sentences import split_sentences, stem_words
 from ibidem.sentences.core import gather
-from tests.alignment.written import TEXTS, is_plain, words_of_text
+from tests.alignment.written import TEXTS, is_plain, with_signs, words_of_text
 
 Span4 = tuple[int, int, int, int]
 
@@ -217,8 +217,9 @@ def test_passages_are_located_at_words_or_at_the_edges_of_sentences(
             (a_end,) = [e for s, e in sentences if s < word_end <= e]
             opens = not any(a_start <= s < word_start for s, _ in places)
             closes = not any(word_end <= s < a_end for s, _ in places)
-            assert start == (a_start if opens else word_start)
-            assert end == (a_end if closes else word_end)
+            assert start == (a_start if opens else with_signs(texts[d], places, low - first[d], a_start)[0])
+            (last_start,) = [s for s, e in sentences if s <= places[high - 1 - first[d]][0] < e]
+            assert end == (a_end if closes else with_signs(texts[d], places, high - 1 - first[d], last_start)[1])
 
 
 def test_long_words_and_long_texts_without_blanks_are_located_too() -> None:
