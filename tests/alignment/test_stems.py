@@ -52,11 +52,11 @@ def places_of(text: str, n_words: int) -> list[tuple[int, int, int, int]]:
     ("text", "found"),
     [
         ("see floor(3), lrint", ["see", "floor", "3)", "lrint"]),
-        ("„so“ (he said).", ["„so“", "(he", "said)."]),
+        ('„so“ (he said)." X', ["so", "(he", "said).", "X"]),
         ("<joe@tilapin.org>, and", ["<joe", "tilapin", "org>", "and"]),
-        ("--lock A_NAME 2.25 .conf", ["--lock", "A", "NAME", "2", "25", ".conf"]),
+        ("--lock A_NAME _B 2.25 .conf", ["--lock", "A", "NAME", "_B", "2", "25", ".conf"]),
         ("「漢」字。次", ["「漢」", "字。", "次"]),
-        ("**so** 50% x=1", ["**so**", "50%", "x", "1"]),
+        ("**so** 50% x=1", ["so", "50%", "x", "1"]),
     ],
 )
 def test_signs_right_beside_a_word_belong_to_it(text: str, found: list[str]) -> None:

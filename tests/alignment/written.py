@@ -103,9 +103,9 @@ def stem_of(word: str) -> str:
     return unicodedata.normalize("NFD", folded)
 
 
-OPENING = (kinds.OPENER, kinds.QUOTE, kinds.SEPARATOR, kinds.DASH, kinds.FULL_STOP)
+OPENING = (kinds.OPENER, kinds.SEPARATOR, kinds.DASH, kinds.FULL_STOP)
 CLOSING = (
-    kinds.CLOSER, kinds.QUOTE, kinds.SEPARATOR, kinds.FULL_STOP, kinds.STRONG_STOP, kinds.BARE_STOP, kinds.ELLIPSIS, kinds.MARK,
+    kinds.CLOSER, kinds.SEPARATOR, kinds.FULL_STOP, kinds.STRONG_STOP, kinds.BARE_STOP, kinds.ELLIPSIS, kinds.MARK,
     kinds.IGNORED,
 )  # fmt: skip
 
@@ -118,13 +118,13 @@ def with_signs(text: str, words: list[tuple[int, int]], number: int, sentence: i
     is_first = number == 0 or words[number - 1][0] < sentence
     before = sentence if is_first else words[number - 1][1]
     low = start
-    while low > before and kind_of(text[low - 1]) in OPENING:
+    while low > before and (kind_of(text[low - 1]) in OPENING or text[low - 1] == "_"):
         low -= 1
     if low == before and not is_first and not is_alone(text[slice(*words[number - 1])]):
         low = start
     after = words[number + 1][0] if number + 1 < len(words) else len(text)
     high = end
-    while high < after and kind_of(text[high]) in CLOSING:
+    while high < after and (kind_of(text[high]) in CLOSING or text[high] == "_"):
         high += 1
     if high == after and number + 1 < len(words) and not is_alone(text[slice(*words[number + 1])]):
         high = end

@@ -43,6 +43,7 @@ WITHIN_CLAUSE = 1
 CLAUSE_BOUND = 2  # a capital letter, or a colon or semicolon before it
 STOP_BOUND = 3  # a full stop, an exclamation or question mark, a line break, or the comma at the end of a quotation before it
 SENTENCE_BOUND = 4
+_UNDERSCORE = 0x5F  # a quotation mark in some notations, but at the beginning of names too
 _COLON, _SEMICOLON, _WIDE_COLON, _WIDE_SEMICOLON = 0x3A, 0x3B, 0x9A, 0x9B  # full-width ones are EF BC 9A and EF BC 9B
 _CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
 _ONE, _HALF = np.uint64(1), np.uint64(32)
@@ -206,15 +207,18 @@ def ends_word(kinds, i, end):
 
 
 @inlined_kernel
-def _may_lead(kind):
-    """Return whether a sign right before a word belongs to it: what opens or marks it, not what ends what is before it."""
-    return kind in (OPENER, QUOTE, SEPARATOR, DASH, FULL_STOP)
+def _may_lead(kind, character):
+    """Return whether a sign right before a word belongs to it: what opens or marks it, not what ends what is before it.
+
+    Quotation marks belong to the text that quotes, so they are no part of what is quoted.
+    """
+    return kind in (OPENER, SEPARATOR, DASH, FULL_STOP) or character == _UNDERSCORE
 
 
 @inlined_kernel
-def _may_follow(kind):
+def _may_follow(kind, character):
     """Return whether a sign right after a word belongs to it: what closes or ends it, not what leads on to the next one."""
-    return kind in (CLOSER, QUOTE, SEPARATOR) or FULL_STOP <= kind <= ELLIPSIS
+    return kind in (CLOSER, SEPARATOR) or FULL_STOP <= kind <= ELLIPSIS or character == _UNDERSCORE
 
 
 @inner_kernel
@@ -226,7 +230,7 @@ def _end_of_signs(data, i, end, code_points):
         kind = look_up_page(code_points, KIND_PAGES, decoded >> 3)
         if kind >= FIRST_TOKEN_KIND and kind != UNSPACED and kind != CLUSTER:
             return i
-        if not (_may_follow(kind) or kind in (MARK, IGNORED)):
+        if not (_may_follow(kind, decoded >> 3) or kind in (MARK, IGNORED)):
             break
         at += decoded & 7
     return at
@@ -235,7 +239,7 @@ def _end_of_signs(data, i, end, code_points):
 @inner_kernel
 def _find_word(data, start, end, code_points, number, at_end, found):
     """Write the byte where the word of this number, counted from the one at or after `start`, begins or ends to `found`; and
-    where it does with the signs that belong to it, such as brackets and quotation marks.
+    where it does with the signs that belong to it, such as brackets.
 
     The rules are those of `stem_words`.
     """
@@ -262,7 +266,7 @@ def _find_word(data, start, end, code_points, number, at_end, found):
                 found[0], found[1] = i, i if is_joined_on else signs
                 return
         i += decoded & 7
-        if not is_letter and not _may_lead(kind):
+        if not is_letter and not _may_lead(kind, decoded >> 3):
             signs, is_joined_on = i, False
     found[0] = found[1] = end
 
