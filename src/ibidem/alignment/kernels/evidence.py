@@ -23,6 +23,7 @@ import numpy as np
 
 from ibidem.alignment.kernels.room import PASSAGE
 from ibidem.alignment.kernels.seeds import next_cluster, put_task
+from ibidem.columns.kernels.lanes import N_LANES, load_lanes, spread, store_lanes, where_greater
 from ibidem.execution.compiler import inlined_kernel, inner_kernel
 
 RUN_WORDS = 4
@@ -170,6 +171,50 @@ def _grade_words(text, low, high, other_start, other_end, grading, limits):
 
 
 @inner_kernel
+def best_stretches(grading, bounds, low, high, core_start, core_end, limits, found):
+    """Do for all models at once what `best_stretch` does for one: write evidence, starts and ends of their stretches.
+
+    `found` has eight of each. A lane is a model; the last one is that for noise, which takes words in place as those in order.
+    """
+    nothing, nowhere, falls = spread(_NO_SCORE), spread(-np.inf), load_lanes(limits.most_falls, 0)
+    best, total, opened, highest = nothing, spread(0.0), nothing, spread(0.0)
+    opened_at, start, end = spread(np.float64(low)), spread(np.float64(core_start)), spread(np.float64(core_end))
+    for k in range(low, core_end):
+        opened = where_greater(highest - total, falls, nothing, opened)
+        highest = where_greater(highest - total, falls, total, highest)
+        cost, here = spread(limits.end_costs[bounds[k]]), spread(np.float64(k))
+        if k > core_start:
+            value = total + opened - cost
+            start = where_greater(value, best, opened_at, start)
+            end = where_greater(value, best, here, end)
+            best = where_greater(value, best, value, best)
+        value = spread(0.0) - total - cost
+        opened_at = where_greater(value, opened, here, opened_at)
+        opened = where_greater(value, opened, value, opened)
+        total = total + _weights_of_models(grading, k, limits)
+        highest = where_greater(total, highest, total, highest)
+    for k in range(core_end, high + 1):
+        opened = where_greater(highest - total, falls, nowhere, opened)  # for good: beyond a division, no stretch ends
+        value = total + opened - spread(limits.end_costs[bounds[k]])
+        start = where_greater(value, best, opened_at, start)
+        end = where_greater(value, best, spread(np.float64(k)), end)
+        best = where_greater(value, best, value, best)
+        if k < high:
+            total = total + _weights_of_models(grading, k, limits)
+            highest = where_greater(total, highest, total, highest)
+    store_lanes(best, found, 0)
+    store_lanes(start, found, N_LANES)
+    store_lanes(end, found, 2 * N_LANES)
+
+
+@inlined_kernel
+def _weights_of_models(grading, k, limits):
+    """Return the evidence of word k under each model."""
+    in_order = load_lanes(limits.lanes, N_LANES * grading.grades[k])
+    return in_order + load_lanes(limits.noisy_lanes, N_LANES * grading.in_place[k])
+
+
+@inner_kernel
 def best_stretch(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, most_fall, found):
     """Write the stretch of [low, high) with the most evidence that meets the core to `found`; return its evidence.
 
@@ -313,20 +358,13 @@ def _is_known(text, core, passages, n, room, limits):
 def _choose_models(text, core, room, limits):
     """Write the models that give side a of the cluster the most evidence to `room.models.chosen`; return how much.
 
-    Their stretches and scores stay in the room. They are not looked for if no model can give enough to go on.
+    Evidence, starts and ends of the stretches of all models stay in the room.
     """
     low, high = _grade_side(text, core, 0, room, limits)
-    most = best_stretch(
-        room.grading.in_place, text.bounds, low, high, core[0], core[1], limits.weights, limits.n_models + 1,
-        limits.end_costs, np.inf, room.found,
-    )  # fmt: skip
-    if _is_hopeless(most, limits):
-        return most
     models = room.models
+    best_stretches(room.grading, text.bounds, low, high, core[0], core[1], limits, models.stretches)
     for model in range(limits.n_models):
-        models.scores[model] = _best_of_model(text, low, high, core[0], core[1], model, room, limits)
-        models.stretches[2 * model], models.stretches[2 * model + 1] = room.found[0], room.found[1]
-        models.order[model] = models.scores[model]
+        models.order[model] = models.stretches[model]
     most = _NO_SCORE
     for i in range(_MODELS_REFINED):
         best = np.int64(0)
@@ -350,11 +388,12 @@ def refine(text, core, room, limits, passages, evidence, n):
     place, most = room.place, _NO_SCORE
     for i in range(_MODELS_REFINED):
         model = room.models.chosen[i]
-        of_a, of_b = room.models.scores[model], _NO_SCORE
+        of_a, of_b = room.models.stretches[model], _NO_SCORE
         if 2.0 * of_a < _COMPETITIVE * most:
             continue
         # Side a already had its first turn when models were chosen.
-        place[0], place[1] = room.models.stretches[2 * model], room.models.stretches[2 * model + 1]
+        place[0] = np.int64(room.models.stretches[N_LANES + model])
+        place[1] = np.int64(room.models.stretches[2 * N_LANES + model])
         place[2], place[3] = core[2], core[3]
         for turn in range(_ROUNDS):
             a_start, a_end, b_start, b_end = place[0], place[1], place[2], place[3]

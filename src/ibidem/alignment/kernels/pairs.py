@@ -13,6 +13,7 @@ from ibidem.alignment.kernels.evidence import (
     N_GRADES,
     VERBATIM_MODELS,
     best_stretch,
+    best_stretches,
     grade_against,
     measure_rates,
     passages_of_seeds,
@@ -27,6 +28,7 @@ OUTCOME = 6  # pair, start and end in a, start and end in b, words in common
 _HALF = np.uint64(32)
 MOST_IN_DOCUMENT = (1 << 16) - 1  # of one word, as far as is counted
 _LEAST_SENTENCE_WORDS = 3
+_LEAST_HOPE_OF_PLACE = 0.5  # of the evidence that a passage needs, in a place and what is close to it
 # What makes a stretch a summary of the whole other text.
 _SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of the summary
 _MOST_OF_TEXT = 0.4  # of its own text
@@ -340,6 +342,34 @@ def mark_summaries(stems, bounds, in_document, spans, n_in_documents, pair, last
         is_marked[i - pair] = (
             _best_summary(text, 0, n_in_b, room, limits, room.core) > 0.0
             or _best_summary(text, 1, n_in_a, room, limits, room.place) > 0.0
+        )
+
+
+@inner_kernel
+def _most_evidence(text, start, end, other_start, other_end, room, limits):
+    """Return the evidence of the best stretch of one text, given all of the other, under any model."""
+    grade_against(text, other_start, other_end, start, end, room, limits)
+    best_stretches(room.grading, text.bounds, start, end, start, end, limits, room.models.stretches)
+    most = room.models.stretches[0]
+    for model in range(1, limits.n_models):
+        most = max(most, room.models.stretches[model])
+    return most
+
+
+@outer_kernel
+def mark_hopeful(stems, bounds, in_document, spans, n_in_documents, pair, last_pair, room, limits, is_marked):
+    """Mark the pairs of spans [pair, last_pair) that have enough evidence on both sides to be aligned with their surroundings.
+
+    The arguments are those of `align_pairs`.
+    """
+    least = _LEAST_HOPE_OF_PLACE * limits.min_evidence
+    for i in range(pair, last_pair):
+        text = _text_of(i, spans, room)
+        _begin(stems, bounds, in_document, n_in_documents[2 * i], n_in_documents[2 * i + 1], text, room, limits)
+        n_a, n = text.n_a_words, text.n_words
+        is_marked[i - pair] = (
+            _most_evidence(text, 0, n_a, n_a, n, room, limits) >= least
+            and _most_evidence(text, n_a, n, 0, n_a, room, limits) >= least
         )
 
 
