@@ -269,7 +269,7 @@ def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: 
     words = words_of(collection, run_tasks)
     limits = passage_limits(config)
     aligned = align_spans(words, whole_documents(words, pairs), config.alignment, limits.max_gap_sentences, run_tasks)
-    return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
+    return aligned_table(locate(aligned, words, collection, run_tasks), collection, limits.min_sentences)
 
 
 def words(run: MemoryRun) -> WordTable:

@@ -16,7 +16,7 @@ from ibidem.columns.texts import text_buffers
 from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.execution.memory import release_unused
-from ibidem.execution.tasks import RunTasks
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.model import DIRECTIONS, KINDS
 from ibidem.passages.tables import passage_columns
 from ibidem.sentences import digest_tokens, stem_words, tokenise_spans
@@ -110,10 +110,14 @@ def whole_documents(words: Words, pairs: NDArray[np.int64]) -> Numbers:
     return np.stack([first[pairs[:, 0]], first[pairs[:, 0] + 1], first[pairs[:, 1]], first[pairs[:, 1] + 1]], axis=1)
 
 
-def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPassages:
+def locate(aligned: Aligned, words: Words, collection: Collection, run_tasks: RunTasks = in_turn) -> AlignedPassages:
     """Return where the passages are: whole sentences with their punctuation, otherwise from word to word."""
-    sides = [locate_side(aligned.spans[:, [2 * side, 2 * side + 1]], words, collection) for side in range(2)]
-    return put_together(sides[0], sides[1], aligned.spans, aligned.n_common)
+
+    def of_side(side: int) -> LocatedSide:
+        return locate_side(aligned.spans[:, [2 * side, 2 * side + 1]], words, collection)
+
+    a, b = run_tasks(of_side, range(2))
+    return put_together(a, b, aligned.spans, aligned.n_common)
 
 
 def locate_side(spans: Numbers, words: Words, collection: Collection) -> LocatedSide:

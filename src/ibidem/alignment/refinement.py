@@ -44,7 +44,7 @@ def align_passages(
     """Return the passages kept as found, and those aligned word by word; see `align_words`."""
     words = words_of(collection, run_tasks)
     outcome, _ = align_words(passages, rows, types, words, pairing, config, run_tasks, progress)
-    return _remaining(passages, outcome), locate(outcome.aligned, words, collection)
+    return _remaining(passages, outcome), locate(outcome.aligned, words, collection, run_tasks)
 
 
 def align_words(
@@ -94,7 +94,7 @@ def align_documents(
     gap = passage_limits(config).max_gap_sentences
     aligned = align_spans(words, whole_documents(words, pairs), config.alignment, gap, run_tasks)
     outcome = _chosen(aligned, nothing, len(pairs), words, found)
-    return _remaining(passages, outcome), locate(outcome.aligned, words, collection)
+    return _remaining(passages, outcome), locate(outcome.aligned, words, collection, run_tasks)
 
 
 def _chosen(aligned: Aligned, quotations: Numbers, n_places: int, words: Words, found: FoundSpans) -> AlignedPlaces:

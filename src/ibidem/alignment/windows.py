@@ -21,7 +21,7 @@ NEAR_WORDS = 20  # around a place, which are looked at before it is aligned
 MARGIN_WORDS = 30
 WIDER_WORDS = (200, 400)  # by which an end is widened that is reached, and once more if it is reached again
 SUMMARY_MARGIN_WORDS = 640
-EDGE_WORDS = 8  # a passage that comes so close to the edge of its window may go on
+EDGE_WORDS = 4  # a passage that comes so close to the edge of its window may go on
 # A summary draws on the whole of a text, which is in the window if it is not longer than this.
 MOST_SUMMED_UP_WORDS = 3000
 # The places of a summary: longer in the text that is summed up, a part of the other one.

@@ -131,11 +131,13 @@ def _grade_words(text, low, high, other_start, other_end, grading, limits):
     """
     words, pairs, counts, pair_counts = text.words, text.pairs, grading.counts, grading.pair_counts
     used, rates, grades, in_place, anchors = grading.used, grading.rates, grading.grades, grading.in_place, grading.anchors
-    in_run_until = low
+    in_run_until = last_in_run = low
+    first_in_run = high
     n_anchors = np.int64(0)
     for k in range(low, high):
         if k + RUN_WORDS <= high and grading.run_counts[text.runs[k]] > 0:
-            in_run_until = k + RUN_WORDS
+            in_run_until = last_in_run = k + RUN_WORDS
+            first_in_run = min(first_in_run, k)
         if k < in_run_until:
             grades[k] = IN_ORDER
             used[words[k]] += 1
@@ -166,7 +168,7 @@ def _grade_words(text, low, high, other_start, other_end, grading, limits):
         n_tries = _tries_until_in_place(words, k, n_before, n_anchors, other_start, other_end, grading)
         if n_tries > 0:
             in_place[k] = _grade_in_order(word, n_tries, level, rates, limits)
-    for k in range(low, high):
+    for k in range(first_in_run, last_in_run):
         used[words[k]] = 0
 
 

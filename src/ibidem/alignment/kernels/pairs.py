@@ -95,20 +95,25 @@ def _number_runs(shorter, step, n_words, table, mask, stamp, runs):
         runs[k] = number
 
 
-@inner_kernel
-def number_text(stems, bounds, in_document, starts, ends, n_in_documents, text, room, stamp, unseen):
-    """Bring two spans of words into one array: numbers of words and of their runs, and where stretches may begin."""
-    n_words = text.n_words
-    # Only as much of the tables as this pair needs, so that they stay in the fastest cache.
+@inlined_kernel
+def _mask_for(n_words):
+    """Return the mask of places in the table of numbers: only as much of it as a pair needs, so that it stays in the cache."""
     mask = np.int64(15)
     while mask < 2 * n_words:
         mask = 2 * mask + 1
+    return mask
+
+
+@inner_kernel
+def number_text(stems, bounds, in_document, starts, ends, n_in_documents, text, room, stamp, unseen):
+    """Bring two spans of words into one array: numbers of words, pairs and runs, and where stretches may begin."""
+    n_words = text.n_words
+    mask = _mask_for(n_words)
     n_different = _number_words(
         stems, in_document, starts, ends, room.table, mask, 4 * stamp, text.words, room.total, room.entries.sentence_counts
     )
     _number_runs(text.words, 1, n_words, room.table, mask, 4 * stamp + 1, text.pairs)
     _number_runs(text.pairs, 2, n_words, room.table, mask, 4 * stamp + 2, text.runs)
-    _number_runs(text.runs, 4, n_words, room.table, mask, 4 * stamp + 3, room.octets)
     at = np.int64(0)
     for side in range(2):
         for k in range(starts[side], ends[side]):
@@ -116,6 +121,12 @@ def number_text(stems, bounds, in_document, starts, ends, n_in_documents, text, 
             at += 1
     text.bounds[0] = text.bounds[text.n_a_words] = text.bounds[n_words] = SENTENCE_BOUND
     measure_rates(n_in_documents, n_different, room.total, unseen, room.grading.rates)
+
+
+@inner_kernel
+def number_octets(text, room):
+    """Number the runs of eight words of a text that `number_text` has brought in: only seeds need them."""
+    _number_runs(text.runs, 4, text.n_words, room.table, _mask_for(text.n_words), 4 * room.stamp[0] + 3, room.octets)
 
 
 @inner_kernel
@@ -128,6 +139,7 @@ def find_seeds(text, room, limits):
             room.sentence_of[i] = s
     weigh_sentences(text, room.firsts, n_sentences, room.seen, room.slot, room.entries)
     n = similar_sentences(n_a, n_sentences, room.entries, room.places, room.scores, limits, room.seeds)
+    number_octets(text, room)
     n = common_octets(text, room.octets, room.sentence_of, n_a, room.places, room.seeds, n)
     return n, n_a
 
