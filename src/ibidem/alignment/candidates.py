@@ -82,10 +82,10 @@ def find_rectangles(
         return kernels.list_octets(*given, wanted, marks)  # type: ignore[no-any-return]
 
     # Marks are passed on, not named, so that their keys are released when they have met.
-    met = rectangles_of_bonds(meetings_of(marks_of(list_bonds, words, run_tasks, choosing=True), words, pairing, run_tasks), run_tasks)
-    octets = meetings_of(marks_of(list_octets, words, run_tasks, choosing=False), words, pairing, run_tasks)
-    runs = rectangles_of_runs(octets, words, min_words, run_tasks)
-    return by_place(met, runs)
+    met = meetings_of(marks_of(list_bonds, words, run_tasks, choosing=True), words, pairing, run_tasks)
+    around_bonds = rectangles_of_bonds(met, run_tasks)
+    met = meetings_of(marks_of(list_octets, words, run_tasks, choosing=False), words, pairing, run_tasks)
+    return by_place(around_bonds, rectangles_of_runs(met, words, min_words, run_tasks))
 
 
 def room_for_marks(words: Words, task: tuple[int, int]) -> Marks:
@@ -176,8 +176,8 @@ def rectangles_of_bonds(met: Meetings, run_tasks: RunTasks = in_turn) -> NDArray
         room = int(first[task[1]] - first[task[0]]) // LEAST_BONDS + 1
         rectangles = np.empty(kernels.RECTANGLE * room, np.int64)
         n = kernels.list_rectangles(
-            *task, first, met.pairs, met.words, met.documents, LEAST_BONDS, MAX_GAP_WORDS,
-            np.zeros(len(first) - 1, np.int32), np.empty(2 * most_meetings, np.int64), np.empty(TASK * (most_meetings + 2), np.int64), np.empty(3, np.int64),
+            *task, first, met.pairs, met.words, met.documents, LEAST_BONDS, MAX_GAP_WORDS, np.zeros(len(first) - 1, np.int32),
+            np.empty(2 * most_meetings, np.int64), np.empty(TASK * (most_meetings + 2), np.int64), np.empty(3, np.int64),
             rectangles,
         )  # fmt: skip
         return rectangles.reshape(-1, kernels.RECTANGLE)[:n].copy()
