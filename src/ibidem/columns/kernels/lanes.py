@@ -9,8 +9,7 @@ import operator
 
 from llvmlite import ir
 from numba import types
-from numba.core.typing import signature
-from numba.core.typing.templates import ConcreteTemplate, infer_global
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 N_LANES = 8
