@@ -119,6 +119,7 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
             "passages": passage_table(flow, sentences, found, config),
         }
         tables["passages"] = report_passages(flow, sentences, tables["passages"], config, progress)
+        tables["documents"].settle()
         release_unused()
     if config.passages.runs:
         with progress.stage("runs"):

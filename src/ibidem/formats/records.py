@@ -94,7 +94,7 @@ class Records:
 
     `source` is one name for all, or one for each record. `html` asks for the text to be taken out of HTML,
     `cleaned` says for each record that this was done already. `problems` says of some rows why they cannot be used.
-    `has_own_ids` says that ids are not taken from a field.
+    `has_own_ids` says that ids are not taken from a field, `is_valid` that all columns of strings are known to be UTF-8.
     """
 
     text: Any
@@ -105,6 +105,7 @@ class Records:
     group: Any = None
     html: bool = False
     has_own_ids: bool = False
+    is_valid: bool = False
     cleaned: Any = None
     problems: dict[int, str] = field(default_factory=dict)
     others: list[dict[str, Any]] | None = None
@@ -161,18 +162,18 @@ def missing_column(source: str, names: Sequence[str], wanted: Wanted) -> UnfitTa
 def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
     """Turn records into documents: every row ends up either in a batch or in `skipped`."""
     problems = records.problems
-    text = _as_strings(records.text, wanted.config.text_field, problems)
+    text = _as_strings(records.text, wanted.config.text_field, problems, records.is_valid)
     if records.html:
         from ibidem.formats.html_text import extract_texts
 
         text = extract_texts(text, wanted.config.main_content)
-    doc_ids = None if records.id is None else _as_strings(records.id, wanted.config.id_field, problems)
+    doc_ids = None if records.id is None else _as_strings(records.id, wanted.config.id_field, problems, records.is_valid)
     _find_unusable_texts(text, wanted, problems, records.has_own_ids)
     n_rows = len(text)
     if n_rows and not records.has_own_ids:
         wanted.id_fields_met.add(doc_ids is not None and doc_ids.null_count < n_rows)
     doc_ids = _make_missing_ids(doc_ids, records)
-    group = None if records.group is None else _as_strings(records.group, "", {})
+    group = None if records.group is None else _as_strings(records.group, "", {}, records.is_valid)
     moments = pa.nulls(n_rows, DOCUMENT_BATCH.field("time").type)
     if records.time is not None:
         moments = times.from_array(records.time, wanted.config.date_format)
@@ -289,7 +290,7 @@ def surrogate_in(value: str) -> int | None:
     return None
 
 
-def _as_strings(column: Any, name: str, problems: dict[int, str]) -> Any:
+def _as_strings(column: Any, name: str, problems: dict[int, str], is_valid: bool) -> Any:
     """Return any scalar column as valid large strings; what is no text becomes null, and a problem of its row."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -299,7 +300,8 @@ def _as_strings(column: Any, name: str, problems: dict[int, str]) -> Any:
         column = column.dictionary_decode()
     try:
         column = column.cast(pa.large_string())
-        column.validate(full=True)
+        if not is_valid:
+            column.validate(full=True)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError):
         return _as_strings_one_by_one(column, name, problems)
     return column

@@ -6,7 +6,7 @@ sums never reach into the next document: they can be computed in many partitions
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -85,7 +85,7 @@ class Coverage:
         self.elsewhere, self.before = np.zeros(n_slots + 1, np.int32), np.zeros(n_slots + 1, np.int32)
         self._times = collection.times
 
-    def add_passages(self, passages: Sequence[PassageRows], rows: Rows, a_is_first: bool) -> Edges:
+    def add_passages(self, passages: Iterable[PassageRows], rows: Rows, a_is_first: bool) -> Edges:
         """Add passages; return the pairs of documents that are copies: passages cover most of both.
 
         `a_is_first` says which place counts as earlier if times do not decide.

@@ -31,8 +31,8 @@ def passages_table(
 
     With `extend`, their ends are moved outwards while the texts say the same: the texts must be there.
     """
-    ids, times = collection.ids, collection.times  # computed once, before several threads need them
-
+    # Computed once, before several threads need them.
+    ids, times, _ = collection.ids, collection.times, collection.text_bounds if extend else None
     words = EndWords.of(passages, rows, collection, run_tasks) if extend else None
 
     def locate(some: PassageRows) -> pa.Table:

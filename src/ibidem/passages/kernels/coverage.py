@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME
+from ibidem.columns.kernels.machine_words import fetch_ahead
 from ibidem.execution.compiler import outer_kernel
 from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_SENTENCES, WHOLE
 
+_AHEAD = 16  # passages, for what is fetched early
 _EXACT, _NEAR, _QUOTE = 0, 1, 2
 _UNKNOWN, _A_TO_B, _B_TO_A = 0, 1, 2
 
@@ -29,6 +31,12 @@ class CoverageColumns(NamedTuple):
 def locate(passages, min_sentences, document, sentence, start_char, end_char, times, names, places, kinds, directions):
     """Write for every passage its two documents, its four offsets, its kind and its direction."""
     for i in range(len(passages)):
+        if i + 2 * _AHEAD < len(passages):
+            # The other side is anywhere in the collection.
+            fetch_ahead(sentence, passages[i + 2 * _AHEAD, B_FIRST])
+            fetch_ahead(document, passages[i + 2 * _AHEAD, B_FIRST])
+            fetch_ahead(start_char, sentence[passages[i + _AHEAD, B_FIRST]])
+            fetch_ahead(end_char, sentence[passages[i + _AHEAD, B_END] - 1])
         for side in range(2):
             first = passages[i, B_FIRST if side else A_FIRST]
             last = passages[i, B_END if side else A_END] - 1
@@ -64,6 +72,14 @@ def add_passages(passages, first_number, document, slots, times, a_is_first, cov
     covered_a = 0
     covered_b = 0
     for i in range(len(passages)):
+        if i + 2 * _AHEAD < len(passages):
+            # The other side is anywhere in the collection.
+            fetch_ahead(slots, passages[i + 2 * _AHEAD, B_FIRST])
+            fetch_ahead(document, passages[i + 2 * _AHEAD, B_FIRST])
+            slot = slots[passages[i + _AHEAD, B_FIRST]]
+            fetch_ahead(elsewhere, slot)
+            fetch_ahead(before, slot)
+            fetch_ahead(chars_before, slot)
         a = slots[passages[i, A_FIRST]]
         a_end = slots[passages[i, A_END] - 1] + 1
         b = slots[passages[i, B_FIRST]]

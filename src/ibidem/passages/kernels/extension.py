@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.hashes import SEED, mix
-from ibidem.columns.kernels.machine_words import count_continuations, load_word
+from ibidem.columns.kernels.machine_words import count_continuations, fetch_ahead, load_word
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST
 from ibidem.sentences.code_points import (
@@ -40,6 +40,7 @@ MOST_FOLDED_BYTES = 256  # longer words are the same only if they are written th
 TOO_FEW, NEEDED, ANY_WORDS, FIRST_HASH = 0, 1, 2, 3
 _MOST_HASHED_BYTES = 2 * MOST_FOLDED_BYTES
 _N_HASHES = np.uint64((1 << 16) - FIRST_HASH)
+_AHEAD = 16  # passages, for what is fetched early
 _NO_LIMIT = np.int64(1 << 62)
 _CASE_BIT = 0x20
 # Sets of kinds, as bits. Typed, because numba compiles again for a plain constant.
@@ -280,14 +281,15 @@ def _extend_before(i, is_one, least_words, texts, seed, room, extended):
 
 
 @outer_kernel
-def extend_ends(pair_first, is_one, may_move, least_words, places, texts, seed, room, extended):
-    """Write what becomes of passages (`places`: start and end in a and in b, in characters; `may_move`: which ends, as flags).
+def extend_ends(pair_from, pair_to, pair_first, is_one, may_move, least_words, places, texts, seed, room, extended):
+    """Write what becomes of the passages of pairs [pair_from, pair_to), whose texts these are.
 
-    Those of pair p are [pair_first[p], pair_first[p + 1]), in the order of their places in a and in b; `is_one` says per pair
-    whether it is one document. Fewer equal words at an end than `least_words` may be chance and are left out. If equal words
-    lead from one passage of a pair to another, the two are joined. `room` is for the tokens of two words.
+    `places` are start and end in a and in b, in characters; `may_move` says which ends, as flags. Those of pair p are
+    [pair_first[p], pair_first[p + 1]), in the order of their places in a and in b; `is_one` says per pair whether it is one
+    document. Fewer equal words at an end than `least_words` may be chance and are left out. If equal words lead from one
+    passage of a pair to another, the two are joined. `room` is for the tokens of two words.
     """
-    for p in range(len(is_one)):
+    for p in range(pair_from, pair_to):
         first, last = pair_first[p], pair_first[p + 1]
         for i in range(first, last):
             for end in range(4 * i, 4 * i + 4):
@@ -302,10 +304,20 @@ def extend_ends(pair_first, is_one, may_move, least_words, places, texts, seed, 
                 _extend_before(i, is_one[p], least_words, texts, seed, room, extended)
 
 
+@inlined_kernel
+def _fetch_ends(passages, i, sentence, after, before):
+    """Have memory fetched that passages after the i-th need: their other side is anywhere in the collection."""
+    if i + 2 * _AHEAD < len(passages):
+        fetch_ahead(sentence, passages[i + 2 * _AHEAD, B_FIRST])
+        fetch_ahead(after, sentence[passages[i + _AHEAD, B_END] - 1])
+        fetch_ahead(before, sentence[passages[i + _AHEAD, B_FIRST]])
+
+
 @outer_kernel
 def mark_needed(passages, sentence, after, before):
     """Mark the ends of passages (rows of their table) at the sentences where they are."""
     for i in range(len(passages)):
+        _fetch_ends(passages, i, sentence, after, before)
         after[sentence[passages[i, A_END] - 1]] = NEEDED
         after[sentence[passages[i, B_END] - 1]] = NEEDED
         before[sentence[passages[i, A_FIRST]]] = NEEDED
@@ -367,6 +379,7 @@ def _may_be_same(x, y):
 def find_movable(passages, sentence, after, before, may_move):
     """Write which ends of passages (rows of their table) have the same words next to them, as far as hashes tell."""
     for i in range(len(passages)):
+        _fetch_ends(passages, i, sentence, after, before)
         may_move[i] = AFTER * _may_be_same(after[sentence[passages[i, A_END] - 1]], after[sentence[passages[i, B_END] - 1]])
         may_move[i] |= BEFORE * _may_be_same(before[sentence[passages[i, A_FIRST]]], before[sentence[passages[i, B_FIRST]]])
 

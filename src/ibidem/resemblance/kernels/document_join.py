@@ -67,19 +67,21 @@ def count_often(hashes, begin, end, table_bits, counters):
 
 
 @outer_kernel
-def make_keys(hashes, begin, end, table_bits, counters, common, common_bits, common_marks, keys):
-    """Turn hashes into keys: the number of bits of the count, or all ones for common ones, then all but the last four bits."""
+def make_keys(hashes, begin, end, table_bits, counters, common, common_bits, common_marks):
+    """Turn hashes into keys, in place: the number of bits of the count, or all ones for common ones, then all but the last four
+    bits.
+    """
     shift = np.uint64(64 - table_bits)
     for i in range(begin, end):
         if len(common) > 0 and place_of(hashes[i], common, common_bits, common_marks) >= 0:
-            keys[i] = _COMMON | hashes[i] >> _FOUR
+            hashes[i] = _COMMON | hashes[i] >> _FOUR
             continue
         count = counters[hashes[i] >> shift]
         frequency_rank = np.uint64(0)
         while count > 1:
             count >>= 1
             frequency_rank += _ONE
-        keys[i] = frequency_rank << np.uint64(60) | hashes[i] >> _FOUR
+        hashes[i] = frequency_rank << np.uint64(60) | hashes[i] >> _FOUR
 
 
 @outer_kernel
