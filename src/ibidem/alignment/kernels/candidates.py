@@ -13,6 +13,7 @@ import numpy as np
 
 from ibidem.alignment.kernels.seeds import OCTET_WORDS, equal_before, equal_from, next_cluster, put_task, sort_seeds
 from ibidem.columns.hashes import FACTOR, mix
+from ibidem.columns.kernels.machine_words import fetch_ahead
 from ibidem.execution.compiler import inlined_kernel, outer_kernel
 
 STEM_SLOTS = 1 << 22
@@ -22,6 +23,7 @@ _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 RECTANGLE = 4
 WINDOW = 9
+_AHEAD = 16  # marks, for what is fetched early
 
 
 @outer_kernel
@@ -171,6 +173,10 @@ def list_meetings(keys, begin, end, most_places, documents, openness, side, grou
     start = begin
     while start < end:
         after = _end_of_group(keys, start)
+        for i in range(start, after):
+            mark = np.int64(keys[min(i + _AHEAD, len(keys) - 1)] & _LOW)
+            fetch_ahead(documents, mark)
+            fetch_ahead(openness, mark)
         if 2 <= after - start <= most_places:
             for i in range(start, after):
                 a = np.int64(keys[i] & _LOW)
@@ -196,6 +202,7 @@ def _with_enough(start, stop, meetings, documents, least_bonds, n_met):
     `n_met` counts by document, and is 0 between calls. Most documents meet once or twice: these need not be sorted.
     """
     for i in range(start, stop):
+        fetch_ahead(documents, np.int64(meetings[2 * min(i + _AHEAD, stop - 1) + 1]))
         n_met[documents[meetings[2 * i + 1]]] += 1
     kept = start
     for i in range(start, stop):
