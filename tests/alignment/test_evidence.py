@@ -27,7 +27,7 @@ from ibidem.alignment.aligner import (
     rarity_levels,
     word_weights,
 )
-from ibidem.alignment.kernels.evidence import (
+from ibidem.alignment.kernels.grades import (
     IN_ORDER,
     LEVELS_PER_UNIT,
     LOWEST_EXPECTED,

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from ibidem.alignment import aligner
 from ibidem.alignment.aligner import N_MODELS, all_weights, chance_level, logarithms, model_lanes, most_falls, rarity_levels
 from ibidem.alignment.kernels.ends import extend_passages
-from ibidem.alignment.kernels.evidence import best_stretch, best_stretches, grade_against
+from ibidem.alignment.kernels.grades import grade_against
 from ibidem.alignment.kernels.pairs import find_seeds, number_octets, number_text
 from ibidem.alignment.kernels.room import TASK, Limits, Room, Text, make_room
 from ibidem.alignment.kernels.seeds import next_cluster, put_task
+from ibidem.alignment.kernels.stretches import best_stretch, best_stretches
 from ibidem.execution.compiler import outer_kernel
 from ibidem.sentences.kernels.stems import SENTENCE_BOUND, WITHIN_CLAUSE
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ibidem.alignment.kernels import pairs as kernels
 from ibidem.alignment.kernels.ends import cover_last
-from ibidem.alignment.kernels.evidence import (
+from ibidem.alignment.kernels.grades import (
     IN_ORDER,
     LEVELS_PER_UNIT,
     LOWEST_EXPECTED,
