@@ -64,7 +64,7 @@ def align_windows(places: Numbers, words: Words, found: FoundSpans, config: Conf
         tables.append(aligned.table[stays])
         all_beside.append(beside[stays])
         windows = merged(with_margins(windows[is_cut], more[is_cut][:, [0, 1, 0, 1]], words), words)
-    return joined(Aligned(np.concatenate(tables)), np.concatenate(all_beside), found)
+    return joined(Aligned(np.concatenate(tables)), np.concatenate(all_beside), found, words.stem)
 
 
 def _margins_for_summaries(places: Numbers, words: Words) -> Numbers:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ibidem.alignment.kernels.seeds import equal_before, equal_from
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 
 ENTRIES = 4  # per passage: it may cross the corner of four cells
@@ -52,6 +53,26 @@ def extend_equal(spans, documents, stems, document_first, least_words, added):
         if n >= least_words:
             spans[4 * i], spans[4 * i + 2] = a - n, b - n
             added[i] += n
+
+
+@outer_kernel
+def count_common(spans, stems, room_a, room_b, counts):
+    """Count the words that both sides of passages have, each as often as the side that has it less often."""
+    for i in range(len(counts)):
+        n_a, n_b = spans[4 * i + 1] - spans[4 * i], spans[4 * i + 3] - spans[4 * i + 2]
+        for k in range(n_a):
+            room_a[k] = stems[spans[4 * i] + k]
+        for k in range(n_b):
+            room_b[k] = stems[spans[4 * i + 2] + k]
+        sort_numbers(0, n_a, room_a)
+        sort_numbers(0, n_b, room_b)
+        a, b, n = np.int64(0), np.int64(0), np.int64(0)
+        while a < n_a and b < n_b:
+            of_a, of_b = room_a[a], room_b[b]
+            n += of_a == of_b
+            a += of_a <= of_b
+            b += of_b <= of_a
+        counts[i] = n
 
 
 @inner_kernel
