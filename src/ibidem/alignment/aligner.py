@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -155,7 +155,7 @@ def may_have_passages(
 
     This costs a small part of an alignment.
     """
-    return _marked(kernels.mark_hopeful, words, spans, config, max_gap_sentences, run_tasks)
+    return _promising(words, spans, config, max_gap_sentences, run_tasks, for_summaries=False)
 
 
 def may_have_summaries(
@@ -165,18 +165,18 @@ def may_have_summaries(
 
     This costs a small part of an alignment.
     """
-    return _marked(kernels.mark_summaries, words, spans, config, max_gap_sentences, run_tasks)
+    return _promising(words, spans, config, max_gap_sentences, run_tasks, for_summaries=True)
 
 
-def _marked(
-    mark_pairs: Callable[..., None], words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int,
-    run_tasks: RunTasks,
+def _promising(
+    words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int, run_tasks: RunTasks,
+    for_summaries: bool,
 ) -> NDArray[np.bool_]:  # fmt: skip
     limits, columns = _limits(config, max_gap_sentences), _columns(words, spans)
 
     def mark(task: tuple[int, int]) -> NDArray[np.bool_]:
         is_marked = np.empty(task[1] - task[0], np.bool_)
-        mark_pairs(*columns, *task, _room_for(spans[slice(*task)]), limits, is_marked)
+        kernels.mark_promising(*columns, *task, _room_for(spans[slice(*task)]), limits, for_summaries, is_marked)
         return is_marked
 
     return np.concatenate([np.empty(0, np.bool_), *run_tasks(mark, _tasks(spans))])

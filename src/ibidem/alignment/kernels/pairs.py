@@ -214,23 +214,15 @@ def _text_of(pair, spans, room):
     return Text(room.words, room.pairs, room.runs, room.bounds, n_a_words, n_a_words + room.ends[1] - room.starts[1])
 
 
-@outer_kernel
-def mark_summaries(stems, bounds, in_document, spans, n_in_documents, pair, last_pair, room, limits, is_marked):
-    """Mark the pairs of spans [pair, last_pair) in which a stretch of one text sums up the other, unless it has been copied.
-
-    The arguments are those of `align_pairs`.
-    """
-    for i in range(pair, last_pair):
-        text = _text_of(i, spans, room)
-        n_in_a, n_in_b = n_in_documents[2 * i], n_in_documents[2 * i + 1]
-        is_marked[i - pair] = False
-        if text.n_words - text.n_a_words < n_in_b and text.n_a_words < n_in_a:
-            continue
-        _begin(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits)
-        is_marked[i - pair] = (
-            best_summary(text, 0, n_in_b, room, limits, room.core) > 0.0
-            or best_summary(text, 1, n_in_a, room, limits, room.place) > 0.0
-        )
+@inner_kernel
+def _has_summary(text, n_in_a, n_in_b, room, limits):
+    """Tell whether a stretch of one text sums up the other, unless it has been copied."""
+    if text.n_words - text.n_a_words < n_in_b and text.n_a_words < n_in_a:
+        return False
+    return (
+        best_summary(text, 0, n_in_b, room, limits, room.core) > 0.0
+        or best_summary(text, 1, n_in_a, room, limits, room.place) > 0.0
+    )
 
 
 @inner_kernel
@@ -244,21 +236,33 @@ def _most_evidence(text, start, end, other_start, other_end, room, limits):
     return most
 
 
-@outer_kernel
-def mark_hopeful(stems, bounds, in_document, spans, n_in_documents, pair, last_pair, room, limits, is_marked):
-    """Mark the pairs of spans [pair, last_pair) that have enough evidence on both sides to be aligned with their surroundings.
+@inner_kernel
+def _is_hopeful(text, room, limits):
+    """Tell whether both texts have enough evidence for a passage to be found in them and around them."""
+    least, n_a, n = _LEAST_HOPE_OF_PLACE * limits.min_evidence, text.n_a_words, text.n_words
+    return (
+        _most_evidence(text, 0, n_a, n_a, n, room, limits) >= least
+        and _most_evidence(text, n_a, n, 0, n_a, room, limits) >= least
+    )
 
-    The arguments are those of `align_pairs`.
+
+@outer_kernel
+def mark_promising(
+    stems, bounds, in_document, spans, n_in_documents, pair, last_pair, room, limits, for_summaries, is_marked
+):  # fmt: skip
+    """Mark the pairs of spans [pair, last_pair) that are worth aligning, with their surroundings; or as whole texts, because a
+    stretch of one may sum up the other.
+
+    The other arguments are those of `align_pairs`.
     """
-    least = _LEAST_HOPE_OF_PLACE * limits.min_evidence
     for i in range(pair, last_pair):
         text = _text_of(i, spans, room)
-        _begin(stems, bounds, in_document, n_in_documents[2 * i], n_in_documents[2 * i + 1], text, room, limits)
-        n_a, n = text.n_a_words, text.n_words
-        is_marked[i - pair] = (
-            _most_evidence(text, 0, n_a, n_a, n, room, limits) >= least
-            and _most_evidence(text, n_a, n, 0, n_a, room, limits) >= least
-        )
+        n_in_a, n_in_b = n_in_documents[2 * i], n_in_documents[2 * i + 1]
+        _begin(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits)
+        if for_summaries:
+            is_marked[i - pair] = _has_summary(text, n_in_a, n_in_b, room, limits)
+        else:
+            is_marked[i - pair] = _is_hopeful(text, room, limits)
 
 
 @outer_kernel
