@@ -80,7 +80,7 @@ def count_before(document_first, start_char, end_char, chars_before):
 def add_passages(passages, first_number, document, sentence, times, a_is_first, coverage, min_coverage, copies):
     """Add what appears elsewhere and what appears earlier; return the number of pairs that are copies of one another.
 
-    Passages are grouped by pair; a pair is a copy if its passages cover the share `min_coverage` of both documents. Passages are
+    Passages are grouped by pair; a pair is a copy if its passages cover the share `min_coverage` of both documents. They are
     numbered from `first_number` on, over all calls.
     """
     document_first = coverage.first
