@@ -125,9 +125,7 @@ def _parse_fast(block: bytes, first_line: int, source: str, wanted: Wanted, type
         record = parse_line(block[start : end if end >= 0 else len(block)])
         problems[row] = missing_text(wanted, record if isinstance(record, dict) else ())
     lines = found.lines + first_line
-    return Records(
-        text, lines, source, doc_id, time, group, html=wanted.config.html, problems=problems, is_valid=True
-    )
+    return Records(text, lines, source, doc_id, time, group, html=wanted.config.html, problems=problems, is_valid=True)
 
 
 def _parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int) -> Outcome:

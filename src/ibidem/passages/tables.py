@@ -50,16 +50,13 @@ def _located(
     n = len(passages)
     names = np.empty((2, n), np.int32)
     places = np.empty((4, n), np.int64)
-    kinds, directions = np.empty(n, np.int8), np.empty(n, np.int8)
+    kinds, directions, sentences = np.empty(n, np.int8), np.empty(n, np.int8), np.empty((2, n), np.int32)
     kernels.locate(
         passages.table, min_sentences, rows.document, rows.sentence, collection.start_char, collection.end_char,
-        times, names, places, kinds, directions,
+        collection.document_first, times, names, places, kinds, directions, sentences,
     )  # fmt: skip
-    firsts = passages.table[:, [A_FIRST, B_FIRST]].T
-    if rows.position is None:
-        sentences = rows.sentence[firsts] - collection.document_first[names]
-    else:
-        sentences = rows.position[firsts]
+    if rows.position is not None:
+        sentences = rows.position[passages.table[:, [A_FIRST, B_FIRST]].T]
     n_sentences, similarity = passages.table[:, N_SENTENCES], passages.similarity
     if words is not None:
         may_move = words.may_move(passages, rows)
@@ -125,7 +122,8 @@ def passage_columns(
     columns = [a, a_start, a_end, b, b_start, b_end, pa.array(n_sentences), pa.array(similarity)]
     for codes, words in ((kinds, _KIND_WORDS), (directions, _DIRECTION_WORDS)):
         columns.append(pa.DictionaryArray.from_arrays(pa.array(codes), words))
-    columns += [pa.array(column, pa.int32()) for column in sentences]
+    # Arrow converts numbers of other types one by one.
+    columns += [pa.array(column.astype(np.int32, copy=False)) for column in sentences]
     return pa.Table.from_arrays(columns, schema=PASSAGES)
 
 

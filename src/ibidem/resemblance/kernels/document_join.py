@@ -12,10 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.kernels.machine_words import fetch_ahead
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import overlap_of
 from ibidem.resemblance.kernels.counts import place_of
 
+_AHEAD = 16  # hashes, for what is fetched early
 _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
 _MOST = np.uint8(127)
@@ -62,6 +64,7 @@ def count_often(hashes, begin, end, table_bits, counters):
     """Count hashes, up to 127, at their top `table_bits`; several may share a counter."""
     shift = np.uint64(64 - table_bits)
     for i in range(begin, end):
+        fetch_ahead(counters, hashes[min(i + _AHEAD, end - 1)] >> shift)
         if counters[hashes[i] >> shift] < _MOST:
             counters[hashes[i] >> shift] += np.uint8(1)
 
@@ -73,6 +76,7 @@ def make_keys(hashes, begin, end, table_bits, counters, common, common_bits, com
     """
     shift = np.uint64(64 - table_bits)
     for i in range(begin, end):
+        fetch_ahead(counters, hashes[min(i + _AHEAD, end - 1)] >> shift)
         if len(common) > 0 and place_of(hashes[i], common, common_bits, common_marks) >= 0:
             hashes[i] = _COMMON | hashes[i] >> _FOUR
             continue
