@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.alignment.places import aligned_table
+from ibidem.alignment.places import located
 from ibidem.alignment.refinement import align_documents
 from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import ranges, starts_of
@@ -24,7 +24,7 @@ from ibidem.index.source_texts import Numbers, SourceTexts, bytes_of_chars, join
 from ibidem.passages import PassageRows
 from ibidem.passages.extension import EndWords, of_their_pairs
 from ibidem.passages.kernels.chains import A_FIRST, B_FIRST
-from ibidem.passages.tables import by_pair, in_reading_order, passages_table
+from ibidem.passages.tables import LocatedPassages, located_passages, passages_table
 
 
 def align_known(
@@ -42,8 +42,9 @@ def align_known(
     whole, in_whole = _whole_texts(small, texts, np.unique(known), rows)
     moved, aligned = align_documents(moved, in_whole, whole, known[known[:, 0] != known[:, 1]], config, run_tasks)
     min_sentences = passage_limits(config).min_sentences
-    found = passages_table([*stay, *moved], rows, small, min_sentences, run_tasks)
-    return in_reading_order([found, aligned_table(aligned, whole, min_sentences)])
+    found = located_passages([*stay, *moved], rows, small, min_sentences, run_tasks)
+    everything = LocatedPassages.joined([*found, located(aligned, whole, min_sentences)])
+    return everything.in_reading_order().table(small.ids)
 
 
 def extend_known(
@@ -69,10 +70,11 @@ def extend_known(
     if len(documents) == 0:
         return passages_table(stay, rows, small, min_sentences, run_tasks)
     whole, in_whole = _whole_texts(small, texts, np.unique(documents), rows)
-    found = passages_table(moved, in_whole, whole, min_sentences, run_tasks, extend=True)
-    if not any(map(len, stay)):
-        return found
-    return by_pair([passages_table(stay, rows, small, min_sentences, run_tasks), found])
+    found = [
+        *located_passages(stay, rows, small, min_sentences, run_tasks),
+        *located_passages(moved, in_whole, whole, min_sentences, run_tasks, extend=True),
+    ]
+    return LocatedPassages.joined(found).by_pair().table(small.ids)
 
 
 def _documents_of(passages: PassageRows, rows: Rows) -> Numbers:
@@ -109,12 +111,9 @@ def _whole_texts(small: Collection, texts: SourceTexts, chosen: Numbers, rows: R
     sizes = np.zeros(small.n_documents, np.int64)
     of_texts = np.zeros(small.n_documents, np.int64)
     sizes[chosen], of_texts[chosen] = size, np.diff(text_first)
-    (batch,) = small.batches
-    column = strings(starts_of(of_texts), data)
-    whole = Collection(
-        [batch.set_column(batch.schema.get_field_index("text"), batch.schema.field("text"), column)],
-        n_chars=small.n_chars,
-        n_input=small.n_input,
+    whole = replace(
+        small,
+        batches=[pa.RecordBatch.from_arrays([strings(starts_of(of_texts), data)], ["text"])],
         document=np.repeat(np.arange(small.n_documents, dtype=np.int32), sizes),
         start_byte=start_byte,
         end_byte=end_byte,
