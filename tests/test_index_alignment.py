@@ -19,7 +19,7 @@ from ibidem.alignment import refinement
 from ibidem.alignment.places import whole_documents
 from ibidem.columns.hashes import FACTOR
 from ibidem.config import Config
-from ibidem.index import watcher
+from ibidem.index import segment_build, watcher
 from ibidem.index import word_pairs as word_pairs_module
 from ibidem.index.index import Index
 from ibidem.index.segment_build import MOST_PAIRED_WORDS
@@ -191,6 +191,24 @@ def test_it_is_so_through_removals_and_compactions(seed: int, steps: list[str], 
             found = found_in(index.query(list(there.values()), **ALIGNED).passages.to_pylist())
             assert found == twice(twin(list(there.values()), **ALIGNED))
         index.close()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_pairs_are_found_by_halves_of_their_keys_as_by_whole_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(seed)
+    arrivals = arrivals_of(collection_of(seed, 8), hash_seed=0)
+    made, counts, serials = segment_settings(Config.of(texts=True)), WordCounts.empty(), np.arange(8)
+    whole = arrivals.segment(serials, counts, made)
+    monkeypatch.setattr(segment_build, "_MANY_KEYS", 0)
+    halved = arrivals.segment(serials, counts, made)
+    assert len(whole.pair_keys) > 100
+    assert halved.pair_keys is None
+    keys = np.concatenate([whole.pair_keys, [0, 2**32 - 1], [chance.randrange(2**32) for _ in range(50)]]).astype(np.uint32)
+    keys = np.concatenate([keys, keys ^ np.uint32(1), keys ^ np.uint32(1 << 16)])
+    (first, size), (other_first, other_size) = whole.find_pairs(keys), halved.find_pairs(keys)
+    assert size.tolist() == other_size.tolist()
+    assert first[size > 0].tolist() == other_first[size > 0].tolist()
+    assert whole.pair_types.tolist() == halved.pair_types.tolist()
 
 
 TEXT = (

@@ -16,7 +16,7 @@ from ibidem.columns.ragged import ranges
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.kernels.word_pairs import mark_near
 from ibidem.index.places import changes
-from ibidem.index.segment import ABSENT, Segment
+from ibidem.index.segment import Segment
 from ibidem.index.segment_build import common_in_pairs, pairs_of_words
 from ibidem.index.vocabulary import WordCounts
 
@@ -98,11 +98,10 @@ def _of_segment(
     segment: Segment, kept: NDArray[np.bool_], keys: NDArray[np.uint32], max_places: int
 ) -> tuple[_Places, Numbers]:
     """Return the places of pairs of words in kept documents of a segment, and how many each has; too many are not listed."""
-    if segment.pair_keys is ABSENT:
+    if not segment.has_pairs:
         nothing = np.empty(0, np.int64)
         return _Places(nothing, nothing, nothing), np.zeros(len(keys), np.int64)
-    first = np.searchsorted(segment.pair_keys, keys)
-    size = np.searchsorted(segment.pair_keys, keys, side="right") - first
+    first, size = segment.find_pairs(keys)
     types, of_key = segment.pair_types[ranges(first, size)].astype(np.int64), np.repeat(np.arange(len(keys)), size)
     counts = segment.place_counts(types)
     n_places = np.bincount(of_key, counts, len(keys)).astype(np.int64)
