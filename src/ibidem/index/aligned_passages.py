@@ -1,7 +1,7 @@
 """Passages of an index refined word by word, from the texts that it keeps.
 
-Passages found by sentences are extended by equal words, and the two documents of each are aligned as a whole, as `compare`
-does. What is reported for two documents depends on these two alone: it does not matter when they came, and what with them.
+Passages found by sentences are extended by equal words, and places that share pairs of words are aligned, as in `find`. What is
+reported for two documents depends on these two alone: it does not matter when they came, and what with them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.alignment.places import located
-from ibidem.alignment.refinement import align_documents
+from ibidem.alignment.refinement import align_sentences
 from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.rows import Rows
@@ -28,19 +28,20 @@ from ibidem.passages.tables import LocatedPassages, located_passages, passages_t
 
 
 def align_known(
-    passages: list[PassageRows], rows: Rows, small: Collection, texts: SourceTexts, pairs: Numbers, config: Config,
+    passages: list[PassageRows], rows: Rows, small: Collection, texts: SourceTexts, places: Numbers, config: Config,
     run_tasks: RunTasks,
 ) -> pa.Table:  # fmt: skip
     """Return passages in the schema PASSAGES: those found, extended word by word, and those that aligned words show.
 
-    Documents that share a passage are aligned, and others that are given as `pairs`. Where a text is not there, passages stay
-    as they are.
+    Words are aligned around `places`: rows of a document, a sentence in it, another document, and a sentence in that. Where a
+    text is not there, passages stay as they are.
     """
     has_text = texts.has()
     stay, moved, documents = _apart(passages, rows, has_text)
-    known = np.unique(np.concatenate([pairs[has_text[pairs].all(axis=1)], documents]), axis=0)
-    whole, in_whole = _whole_texts(small, texts, np.unique(known), rows)
-    moved, aligned = align_documents(moved, in_whole, whole, known[known[:, 0] != known[:, 1]], config, run_tasks)
+    places = places[has_text[places[:, ::2]].all(axis=1)]
+    whole, in_whole = _whole_texts(small, texts, np.unique(np.concatenate([places[:, ::2], documents])), rows)
+    sentences = whole.document_first[places[:, ::2]] + places[:, 1::2]
+    moved, aligned = align_sentences(moved, in_whole, whole, sentences, config, run_tasks)
     min_sentences = passage_limits(config).min_sentences
     found = located_passages([*stay, *moved], rows, small, min_sentences, run_tasks)
     everything = LocatedPassages.joined([*found, located(aligned, whole, min_sentences)])

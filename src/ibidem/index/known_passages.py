@@ -31,7 +31,7 @@ from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.similar_types import Similar, matches_among
 from ibidem.index.source_texts import SourceTexts
 from ibidem.index.vocabulary import WordCounts
-from ibidem.index.word_pairs import documents_by_pairs
+from ibidem.index.word_pairs import sentences_by_pairs
 from ibidem.matches import Cells, TypeSets
 from ibidem.model import PASSAGES
 from ibidem.passages import Meeting, PassageRows, find_in
@@ -89,16 +89,17 @@ def locate_passages(
     n_places = _places_before(arrivals, queries, similar, among_themselves)
     anchors = _anchor_types(arrivals, n_places, known_by.sizes > 0, config)
     earlier = np.empty((0, 2), np.int64)
-    led_to = [earlier for _ in similar]
+    shared = [earlier for _ in similar]
     is_aligned = config.alignment.align and settings.texts
     if is_aligned:
         parts = [(part.segment, part.kept) for part in similar]
-        led_to, earlier = documents_by_pairs(arrivals, queries, parts, counts, limits.max_places, among_themselves)
-    if not anchors.any() and not among_themselves and not any(map(len, led_to)):
+        shared, earlier = sentences_by_pairs(arrivals, queries, parts, counts, limits.max_places, among_themselves)
+    if not anchors.any() and not among_themselves and not any(map(len, shared)):
         return PASSAGES.empty_table(), SourceTexts(collection, order[:0])
     documents = [_documents_of(part, anchors) for part in similar]
     if is_aligned:
-        documents = [np.union1d(mine, pairs[:, 1]) for mine, pairs in zip(documents, led_to, strict=True)]
+        by_pairs = (part.segment.documents_of(rows[:, 1]) for part, rows in zip(similar, shared, strict=True))
+        documents = [np.union1d(mine, others) for mine, others in zip(documents, by_pairs, strict=True)]
     similar = [
         matches_among(part, mine, known_by, settings, limits.max_places, run_tasks)
         for part, mine in zip(similar, documents, strict=True)
@@ -147,9 +148,9 @@ def locate_passages(
     texts = SourceTexts(collection, order, [(part.segment, part.documents) for part in known])
     admitted = [part.chosen(_is_admitted(_documents_in(part, rows), small, serials, config)) for part in found.passages]
     if is_aligned:
-        pairs = _numbered_pairs(led_to, earlier, order, documents)
-        pairs = pairs[_is_admitted(pairs, small, serials, config)]
-        return align_known(admitted, rows, small, texts, pairs, config, run_tasks), texts
+        places = _numbered_places(shared, earlier, collection, order, similar, documents)
+        places = places[_is_admitted(places[:, ::2], small, serials, config)]
+        return align_known(admitted, rows, small, texts, places, config, run_tasks), texts
     if extends_ends(config) and settings.texts:
         in_small = (part.segment.end_words(part.sentences) for part in known)
         words = EndWords.joined([arrivals.end_words.chosen(mine), *in_small])
@@ -353,16 +354,28 @@ def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_ty
     return TypeSets(start, size, np.concatenate(values), np.empty(0, np.uint64), 0, 0)
 
 
-def _numbered_pairs(led_to: Sequence[Numbers], earlier: Numbers, order: Numbers, documents: Sequence[Numbers]) -> Numbers:
-    """Return pairs of documents by their numbers in the small collection: arrivals in that order, then known documents."""
+def _numbered_places(
+    shared: Sequence[Numbers], earlier: Numbers, collection: Collection, order: Numbers, similar: Sequence[Similar],
+    documents: Sequence[Numbers],
+) -> Numbers:  # fmt: skip
+    """Return pairs of sentences as rows: number in the small collection of a's document, and of the sentence in that; the same
+    for b. The small collection has arrivals in that order, then known documents.
+    """
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    pairs = [place[earlier]]
+
+    def of_arrivals(sentences: Numbers) -> tuple[Numbers, Numbers]:
+        mine = collection.document[sentences]
+        return place[mine], sentences - collection.document_first[mine]
+
+    rows = [np.stack([*of_arrivals(earlier[:, 0]), *of_arrivals(earlier[:, 1])], axis=1)]
     first = len(order)
-    for rows, known in zip(led_to, documents, strict=True):
-        pairs.append(np.stack([place[rows[:, 0]], np.searchsorted(known, rows[:, 1]) + first], axis=1))
+    for sentences, part, known in zip(shared, similar, documents, strict=True):
+        others = part.segment.documents_of(sentences[:, 1])
+        inside = sentences[:, 1] - part.segment.document_first[others]
+        rows.append(np.stack([*of_arrivals(sentences[:, 0]), np.searchsorted(known, others) + first, inside], axis=1))
         first += len(known)
-    return np.concatenate(pairs)
+    return np.concatenate(rows)
 
 
 def _documents_in(passages: PassageRows, rows: Rows) -> Numbers:
