@@ -30,6 +30,8 @@ from ibidem.sentences.ignored_text import load_ignored
 from ibidem.signatures import SentenceTypes, TypeTokens, collapse_sentences, type_tokens
 from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
+_WORD_BITS, _WORD_MASK = 32, (1 << 32) - 1
+
 
 @dataclass(frozen=True)
 class QueryTypes:
@@ -95,7 +97,9 @@ class QueryTypes:
     @cached_property
     def sorted_words(self) -> NDArray[np.int32]:
         """The words of every query by rising number."""
-        return self.words[np.lexsort((self.words, np.repeat(np.arange(len(self)), self.sizes)))]
+        packed = np.repeat(np.arange(len(self)) << _WORD_BITS, self.sizes) | self.words
+        packed.sort()
+        return (packed & _WORD_MASK).astype(np.int32)
 
 
 class Arrivals:

@@ -41,6 +41,8 @@ class LocatedPassages(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence[LocatedPassages]) -> LocatedPassages:
         """Return the passages of all parts in order."""
+        if len(parts) == 1:
+            return parts[0]
         columns: Any = zip(*parts, strict=True)
         return cls(*(np.concatenate(column, axis=-1) for column in columns))
 
@@ -54,7 +56,7 @@ class LocatedPassages(NamedTuple):
 
     def _in_order(self, order: Numbers) -> LocatedPassages:
         columns: Any = self
-        return LocatedPassages(*(column[..., order] for column in columns))
+        return LocatedPassages(*(np.take(column, order, axis=-1) for column in columns))
 
     def table(self, ids: pa.Array) -> pa.Table:
         """Return them in the schema PASSAGES, given the ids of the documents."""
