@@ -18,7 +18,7 @@ from ibidem.errors import ResourceError
 from ibidem.execution.memory import release_unused
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.model import DIRECTIONS, KINDS
-from ibidem.passages.tables import passage_columns
+from ibidem.passages.tables import LocatedPassages
 from ibidem.sentences import digest_tokens, stem_words, tokenise_spans
 from ibidem.sentences.code_points import load_code_points
 from ibidem.sentences.kernels.stems import SENTENCE_BOUND, locate_words
@@ -171,11 +171,15 @@ def directions_of(time_a: Numbers, time_b: Numbers) -> NDArray[np.int8]:
 
 def aligned_table(passages: AlignedPassages, collection: Collection, min_sentences: int) -> pa.Table:
     """Return aligned passages in the schema PASSAGES."""
-    kinds = kinds_of(passages, min_sentences)
-    directions = directions_of(*(collection.times[documents] for documents in passages.documents))
-    return passage_columns(
-        passages.documents, passages.places, passages.n_sentences, passages.similarity, kinds,
-        directions, passages.first_sentences - collection.document_first[passages.documents], collection.ids,
+    return located(passages, collection, min_sentences).table(collection.ids)
+
+
+def located(passages: AlignedPassages, collection: Collection, min_sentences: int) -> LocatedPassages:
+    """Return aligned passages as those found by sentences are."""
+    return LocatedPassages(
+        passages.documents, passages.places, passages.n_sentences, passages.similarity, kinds_of(passages, min_sentences),
+        directions_of(*(collection.times[documents] for documents in passages.documents)),
+        passages.first_sentences - collection.document_first[passages.documents],
     )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ MAX_BATCH_BYTES = 16 << 20
 _CHARACTERS_A_CONTROL = 20  # at least, in text
 _CONTROL = re.compile("[\0-\x08\x0e-\x1a\x7f-\x84\x86-\x9f]")
 EMPTY_TEXT = "empty text"  # why a record is not used
+_LAST_SPACE, _LAST_VISIBLE = 0x20, 0x7E  # of ASCII
 _MOST_NAMES, _MOST_NAME_CHARS = 40, 80  # of columns, where they are shown
 # Made once: Arrow takes a tenth of a millisecond to convert a Python value, which single documents would notice.
 _ZERO, _FALSE, _NO_ID = pa.scalar(0, pa.int64()), pa.scalar(False), pa.scalar("", pa.large_string())
@@ -203,7 +204,7 @@ def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
         good[list(problems)] = False
         columns = [column.filter(pa.array(good)) for column in columns]
         others = None if others is None else [fields for fields, keep in zip(others, good, strict=True) if keep]
-    batches = _cut(pa.RecordBatch.from_arrays(columns, schema=DOCUMENT_BATCH))
+    batches = _cut(columns)
     return Outcome(batches, skipped, n_bytes, others, remarks)
 
 
@@ -329,8 +330,8 @@ def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str], is
     if text.null_count:
         for row in np.flatnonzero(text.is_null().to_numpy(zero_copy_only=False)).tolist():
             problems.setdefault(row, missing_text(wanted, [wanted.config.text_field]))
-    blank = pc.or_(pc.equal(pc.binary_length(text), _ZERO), pc.utf8_is_space(text)).fill_null(_FALSE)
-    if pc.any(blank).as_py():
+    if _may_be_blank(text):
+        blank = pc.or_(pc.equal(pc.binary_length(text), _ZERO), pc.utf8_is_space(text)).fill_null(_FALSE)
         for row in np.flatnonzero(blank.to_numpy(zero_copy_only=False)).tolist():
             problems.setdefault(row, EMPTY_TEXT)
     # The smallest byte of all texts together is far cheaper to find than a substring in each row.
@@ -343,6 +344,15 @@ def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str], is
             count = len(_CONTROL.findall(found)) if is_file else nuls[row]
             if count * _CHARACTERS_A_CONTROL > len(found):
                 problems.setdefault(row, nul_reason(found.index("\0")))
+
+
+def _may_be_blank(text: Any) -> bool:
+    """Return whether some text may have nothing but spaces; of most columns, the first byte of every text rules that out."""
+    offsets, data = _text_offsets(text), text.buffers()[2]
+    if data is None or text.null_count or not (offsets[1:] > offsets[:-1]).all():
+        return len(text) > 0
+    first = np.frombuffer(data, np.uint8)[offsets[:-1]]
+    return bool(((first <= _LAST_SPACE) | (first > _LAST_VISIBLE)).any())
 
 
 def _text_bytes(text: Any) -> Any:
@@ -362,9 +372,10 @@ def nul_reason(where: int) -> str:
 
 def _make_missing_ids(doc_ids: Any, records: Records) -> Any:
     if doc_ids is not None:
-        missing = pc.or_kleene(doc_ids.is_null(), pc.equal(doc_ids, _NO_ID))
-        if not pc.any(missing).as_py():
+        offsets = _text_offsets(doc_ids) if len(doc_ids) else np.zeros(1, np.int64)
+        if not doc_ids.null_count and (offsets[1:] > offsets[:-1]).all():
             return doc_ids
+        missing = pc.or_kleene(doc_ids.is_null(), pc.equal(doc_ids, _NO_ID))
     positions = pa.array(records.position, pa.int64()).cast(pa.large_string())
     several = not isinstance(records.source, str)
     sources = (pa.array if several else pa.scalar)(records.source, pa.large_string())
@@ -384,12 +395,13 @@ def _source_column(source: str | list[str], n_rows: int) -> Any:
     return pa.array(source, pa.string()).dictionary_encode()
 
 
-def _cut(batch: Any) -> list[Any]:
-    """Cut a batch so that no part has more than MAX_BATCH_BYTES of text, unless it is one document."""
+def _cut(columns: list[Any]) -> list[Any]:
+    """Return columns as a batch, cut so that no part has more than MAX_BATCH_BYTES of text, unless it is one document."""
+    batch = pa.RecordBatch.from_arrays(columns, schema=DOCUMENT_BATCH)
     if not batch.num_rows:
         return []
     offsets = _text_offsets(batch.column("text"))
-    if offsets[-1] - offsets[0] <= MAX_BATCH_BYTES and not any(column.offset for column in batch.columns):
+    if offsets[-1] - offsets[0] <= MAX_BATCH_BYTES and not any(column.offset for column in columns):
         return [batch]
     parts, start = [], 0
     while start < batch.num_rows:

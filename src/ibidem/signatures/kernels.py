@@ -95,11 +95,15 @@ def _choose(tokens, begin, prefix, prefix_bits, chosen):
 def number_tokens(tokens, prefix, prefix_bits, ids):
     """Number the tokens whose top bits are `prefix` in order of appearance; return the hash and the count of each number."""
     # Each token is next to its count (high bits) and number: one place in memory per look, as tokens come in no order.
-    table = np.zeros(1 << 15, np.uint64)
+    n_block = min(_BLOCK_TOKENS, len(tokens))
+    n_slots = 16
+    while n_slots < min(4 * len(tokens), 1 << 15):  # clearing a large table would take longer than numbering a few tokens
+        n_slots *= 2
+    table = np.zeros(n_slots, np.uint64)
     n = 0
-    chosen = np.empty(_BLOCK_TOKENS, np.int64)
+    chosen = np.empty(n_block, np.int64)
     for begin in range(0, len(tokens), _BLOCK_TOKENS):
-        if 4 * (n + _BLOCK_TOKENS) > len(table):
+        if 4 * (n + n_block) > len(table):
             table = _twice_as_large(table)
         n_chosen = _choose(tokens, begin, prefix, prefix_bits, chosen)
         for j in range(n_chosen):
