@@ -60,7 +60,6 @@ def rehearsals(verb: str, folder: Path) -> Iterator[Rehearsal]:
     """Yield the runs of a verb over files in a folder. Nothing of what they find is kept."""
     whole, part = write_sample(folder)
     on_disk = {"memory": "1MB", "tmp_dir": str(folder)}
-    yield partial(read_plain, Path(whole).read_bytes(), ("text", "id", "time", "group"))  # as in large files
     if verb in ("compare", "find"):  # both align
         yield partial(api.compare, *sample_texts()[:2])
         (folder / "pairs.csv").write_text("a_id,b_id\nd0,d1\nd0,d5\n", "utf-8")
@@ -85,6 +84,7 @@ def rehearsals(verb: str, folder: Path) -> Iterator[Rehearsal]:
             if settings.get("method", "join") in METHODS_IN_PARTS and not in_memory_only:
                 yield partial(_run, verb, whole, None, {**settings, **on_disk})
                 yield partial(_run, verb, part, whole, {**settings, **on_disk})
+    yield partial(read_plain, Path(whole).read_bytes(), ("text", "id", "time", "group"))  # as in large files
 
 
 def _run(verb: str, inputs: str, against: str | None, settings: dict[str, Any]) -> None:

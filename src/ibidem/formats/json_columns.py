@@ -1,7 +1,8 @@
 """Blocks of JSON lines as columns, in one of two ways; what neither reads is read line by line (`jsonl_files`).
 
-All ways give the same documents (tested). In large files, a kernel reads what nearly all consist of: an object on each line, whose
-fields are strings or null, ids and groups also whole numbers. Arrow reads what else it is known to read as `json.loads` does.
+All ways give the same documents (tested). In large files, a kernel reads what nearly all consist of: an object on each line
+with fields that are strings or null, ids and groups also whole numbers. Arrow reads what else it is known to read as
+`json.loads` does.
 """
 
 from __future__ import annotations
