@@ -29,7 +29,7 @@ def parse(block: bytes, way: str, monkeypatch: pytest.MonkeyPatch) -> Found:
     with monkeypatch.context() as patch:
         if way == "line by line":
             patch.setattr(jsonl_files, "_parse_fast", lambda *_: None)
-        patch.setattr(json_columns, "_LEAST_KERNEL_BYTES", 0 if way == "kernel" else len(block) + 1)
+        patch.setattr(json_columns, "N_ARROW_BLOCKS", 0 if way == "kernel" else 8)
         wanted = Wanted(DocumentsConfig())
         types = json_columns.FieldTypes(wanted)
         for line in block.split(b"\n")[:1]:

@@ -1,7 +1,8 @@
 """Blocks of JSON lines as columns, in one of two ways; what neither reads is read line by line (`jsonl_files`).
 
-All ways give the same documents (tested). A kernel reads what nearly all files consist of: an object on each line, whose fields
-are strings or null, ids and groups also whole numbers. Arrow reads what else it is known to read as `json.loads` does.
+All ways give the same documents (tested). In large files, a kernel reads what nearly all consist of: an object on each line
+with fields that are strings or null, ids and groups also whole numbers. Arrow reads what else it is known to read as
+`json.loads` does.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from ibidem.formats.records import Wanted
 
 # Arrow's parser counts in 32 bits.
 MAX_FAST_BYTES = 1 << 30
-# Smaller ones are read by Arrow: compiling the kernel would take longer.
-_LEAST_KERNEL_BYTES = 1 << 20
+# The first blocks of a file are read by Arrow: for some 30 MB, compiling the kernel would take longer.
+N_ARROW_BLOCKS = 8
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
 
 
@@ -33,9 +34,13 @@ class Columns(NamedTuple):
 
 
 class FieldTypes:
-    """Arrow types to ask for, learnt from earlier records; a wrong guess costs time, never a result."""
+    """Arrow types to ask for, learnt from earlier records; a wrong guess costs time, never a result.
+
+    `n_blocks` is how many blocks of the file were asked for.
+    """
 
     def __init__(self, wanted: Wanted) -> None:
+        self.n_blocks = 0
         text, doc_id, time, group = wanted.names
         self._wanted = wanted
         self._types: dict[str, Any] = dict.fromkeys((group, time, doc_id, text), pa.large_string())
@@ -65,7 +70,8 @@ def n_breaks(block: bytes) -> int:
 def read_columns(block: bytes, wanted: Wanted, types: FieldTypes) -> Columns | None:
     """Return the columns of a block, or None if it has to be read line by line."""
     found = None
-    if len(block) >= _LEAST_KERNEL_BYTES and len(set(wanted.names)) == len(wanted.names):
+    types.n_blocks += 1
+    if types.n_blocks > N_ARROW_BLOCKS and len(set(wanted.names)) == len(wanted.names):
         found = read_plain(block, wanted.names)
     return read_with_arrow(block, wanted.names, types) if found is None else found
 
