@@ -20,8 +20,10 @@ test:
 lint:
 	$(LINT)
 
-# Compiled once before the tests: processes that begin together would each compile the same.
+# Compiled once before the tests: processes that begin together would each compile the same. So is the bytecode: where
+# PYTHONDONTWRITEBYTECODE is set, each of the hundreds of processes that tests start would make all of it, which takes 0.3 s.
 kernels:
+	$(BIN)/python -m compileall -q src
 	$(BIN)/ibidem warmup --quiet
 
 # Linter, types and the tests of what changed since BASE, those nearest to the change first, as many as two minutes allow.

@@ -275,8 +275,10 @@ def routed(sent: Sent) -> Iterator[Routed]:
 def pieces(sent: Sent) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows of each partition in pieces small enough to send."""
     for part in routed(sent):
+        is_small = part.table.nbytes <= MOST_BLOCK_BYTES  # then so is each of its slices, whose sizes take longer to find
         for partition, (begin, end) in zip(part.partitions.tolist(), pairwise(part.bounds.tolist()), strict=True):
-            yield from ((partition, piece) for piece in small(part.table.slice(begin, end - begin), MOST_BLOCK_BYTES))
+            rows = part.table.slice(begin, end - begin)
+            yield from ((partition, piece) for piece in ((rows,) if is_small else small(rows, MOST_BLOCK_BYTES)))
 
 
 def small(table: pa.Table, most_bytes: int) -> Iterator[pa.Table]:
