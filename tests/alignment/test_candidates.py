@@ -169,6 +169,20 @@ def test_order_and_words_between_do_not_matter() -> None:
     assert rectangles_of([a, b, common], [True] * (len(a) + len(b) + len(common))) == [(0, 10, 11, 24)]
 
 
+@pytest.mark.parametrize(
+    ("gap", "order", "is_found"), [(150, (0, 1, 2, 3), True), (250, (0, 1, 2, 3), False), (150, (2, 0, 3, 1), False)]
+)
+def test_bonds_in_place_may_be_far_apart(gap: int, order: tuple[int, ...], is_found: bool) -> None:
+    """Four bonds among words that are in one text only, in the same order on both sides or in another one."""
+    texts: list[list[int]] = [[], []]
+    for text, bonds in zip(texts, ((0, 1, 2, 3), order), strict=True):
+        for bond in bonds:
+            text += [2 * bond + 1, 2 * bond + 2, *(10_000 * (texts.index(text) + 1) + len(text) + k for k in range(gap))]
+    found = rectangles_of(texts, [True] * sum(map(len, texts)))
+    end, shift = 3 * (gap + 2) + 1, len(texts[0])
+    assert found == ([(0, end, shift, shift + end)] if is_found else [])
+
+
 def test_one_bond_that_repeats_is_no_more_than_one() -> None:
     a, b = [1, 2, 50, 51], [1, 2, 60, 61, 1, 2, 62, 63, 2, 1, 64, 65, 1, 2]
     assert rectangles_of([a, b], [True] * (len(a) + len(b))) == []

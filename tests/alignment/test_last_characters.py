@@ -12,6 +12,7 @@ import ibidem
 from ibidem.alignment import Words
 from ibidem.alignment.aligner import covering_last
 from ibidem.sentences import split_sentences, stem_words
+from ibidem.sentences.kernels.stems import SENTENCE_BOUND, WITHIN_CLAUSE
 
 # A passage, and for each of two documents what is before and after it, within the same sentence.
 INSIDE = {
@@ -53,8 +54,8 @@ def test_ends_move_only_behind_an_equal_character(a: str, b: str, end_a: int, en
     places = [(d, len(text[:start].encode())) for d, text in enumerate(texts) for start, _ in split_sentences(text)]
     documents, begins = (np.array([place[k] for place in places], np.int64) for k in range(2))
     stems, bounds, first, sentence_first = stem_words(pa.array(texts, pa.large_string()), documents, begins)
-    bounds = np.append(bounds, np.uint8(3))
-    bounds[sentence_first] = bounds[first] = 3
+    bounds = np.append(bounds, np.uint8(SENTENCE_BOUND))
+    bounds[sentence_first] = bounds[first] = SENTENCE_BOUND
     words = Words(stems, bounds, first, sentence_first)
     end_a, end_b = min(end_a, int(first[1])), min(end_b, int(first[2] - first[1]))
     if end_a == 0 or end_b == 0:
@@ -65,8 +66,8 @@ def test_ends_move_only_behind_an_equal_character(a: str, b: str, end_a: int, en
     n_equal = 0
     same_stem = stems[end_a - 1] == stems[first[1] + end_b - 1]
     in_sentence = [
-        end_a < len(characters[0]) and bounds[end_a] == 0,
-        end_b < len(characters[1]) and bounds[first[1] + end_b] == 0,
+        end_a < len(characters[0]) and bounds[end_a] == WITHIN_CLAUSE,
+        end_b < len(characters[1]) and bounds[first[1] + end_b] == WITHIN_CLAUSE,
     ]
     if same_stem and all(in_sentence):
         following = characters[0][end_a], characters[1][end_b]

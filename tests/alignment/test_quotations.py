@@ -17,6 +17,7 @@ from ibidem.alignment.exchange.words import CommonStems
 from ibidem.alignment.kernels.candidates import STEM_SLOTS
 from ibidem.alignment.kernels.quotations import trim_runs
 from ibidem.execution.threads import Threads
+from ibidem.sentences.kernels.stems import ATTACHED, SENTENCE_BOUND, STOP_BOUND
 from tests.alignment.test_candidates import NO_PAIRING, RANDOM, as_words, collections, many_documents, paired
 from tests.alignment.twins import Quoting, expected_quotations
 from tests.texts import word
@@ -69,13 +70,17 @@ def test_counts_that_are_not_sent_make_no_difference(counts: list[int], backgrou
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.integers(0, 3), min_size=12, max_size=12), st.lists(st.integers(0, 3), min_size=12, max_size=12), RANDOM)
+@given(
+    st.lists(st.integers(ATTACHED, SENTENCE_BOUND), min_size=12, max_size=12),
+    st.lists(st.integers(ATTACHED, SENTENCE_BOUND), min_size=12, max_size=12),
+    RANDOM,
+)
 def test_ends_beyond_a_division_of_one_text_are_left_out(a: list[int], b: list[int], rng: random.Random) -> None:
     size, least = rng.randint(5, 9), 5
     start_a, start_b = rng.randint(0, 11 - size), rng.randint(0, 11 - size)
     spans = np.array([start_a, start_a + size, 12 + start_b, 12 + start_b + size])
     trim_runs(spans, np.array([*a, *b], np.uint8), 3, least)
-    differs = [(a[start_a + k] >= 2) != (b[start_b + k] >= 2) for k in range(size + 1)]
+    differs = [(a[start_a + k] >= STOP_BOUND) != (b[start_b + k] >= STOP_BOUND) for k in range(size + 1)]
     low = max([k for k in range(1, min(3, size - least) + 1) if differs[k]], default=0)
     high = size - max([k for k in range(1, min(3, size - low - least) + 1) if differs[size - k]], default=0)
     assert spans.tolist() == [start_a + low, start_a + high, 12 + start_b + low, 12 + start_b + high]

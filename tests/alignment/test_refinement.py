@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
 from ibidem.alignment.kernels.pairs import OUTCOME
-from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, find_around, mark_covered
+from ibidem.alignment.kernels.refinement import (
+    ENTRIES,
+    MOST_BEYOND,
+    MOST_DIFFERENT,
+    MOST_REST,
+    choose_passages,
+    extend_across,
+    extend_equal,
+    find_around,
+    mark_covered,
+)
 from ibidem.alignment.places import locate, words_of
 from ibidem.alignment.windows import merged
 from ibidem.columns.collection import Collection
@@ -23,7 +33,8 @@ from ibidem.execution.tasks import in_turn
 from ibidem.model import DOCUMENT_BATCH
 from ibidem.sentences import split_sentences, stem_words
 from ibidem.sentences.core import gather
-from tests.alignment.written import TEXTS, is_plain, words_of_text
+from ibidem.sentences.kernels.stems import ATTACHED, SENTENCE_BOUND, STOP_BOUND, WITHIN_CLAUSE
+from tests.alignment.written import TEXTS, is_plain, with_signs, words_of_text
 
 Span4 = tuple[int, int, int, int]
 
@@ -78,6 +89,80 @@ def test_passages_are_extended_as_far_as_words_are_equal(case, least: int) -> No
         n_before = n_before if n_before >= least else 0
         assert found[4 * i : 4 * i + 4].tolist() == [a_start - n_before, a_end + n_after, b_start - n_before, b_end + n_after]
         assert added[i] == n_after + n_before
+
+
+def reached_across(a: list[int], b: list[int], bounds_a: list[int], bounds_b: list[int]) -> tuple[int, int, int]:
+    """Return how many words are reached on both sides across differences, and how many of them are equal.
+
+    The words go away from the passage, to the end of the sentence at most; bounds are those beside it, then after each word.
+    """
+    a, b = (
+        words[: next((k for k, bound in enumerate(bounds) if bound >= STOP_BOUND), len(words))]
+        for words, bounds in ((a, bounds_a), (b, bounds_b))
+    )
+
+    def equal(i: int, j: int) -> int:
+        n = 0
+        while i + n < len(a) and j + n < len(b) and a[i + n] == b[j + n]:
+            n += 1
+        return n
+
+    differences = sorted(
+        ((i, j) for i in range(MOST_DIFFERENT + 1) for j in range(MOST_DIFFERENT + 1) if i or j),
+        key=lambda d: (max(d), -min(d), d[0] < d[1]),
+    )
+    i = j = score = n = 0
+    best = (0, 0, 0, 0)
+    while score > best[0] - MOST_DIFFERENT and n < MOST_BEYOND:
+        crossed = next((d for d in differences if equal(i + d[0], j + d[1]) >= 2), None)
+        if crossed is None:
+            break
+        run = equal(i + crossed[0], j + crossed[1])
+        i, j, n, score = i + crossed[0] + run, j + crossed[1] + run, n + run, score + run - max(crossed)
+        best = max(best, (score, i, j, n), key=lambda found: found[0])
+    _, i, j, n = best
+    while n and bounds_a[i] == bounds_b[j] == ATTACHED:
+        i, j, n = i - 1, j - 1, n - 1
+    rest = [
+        next((k for k in range(MOST_REST + 1) if at + k < len(bounds) and bounds[at + k] >= STOP_BOUND), 0)
+        for at, bounds in ((i, bounds_a), (j, bounds_b))
+    ]
+    return (i + rest[0], j + rest[1], n) if min(rest) > 0 else (i, j, n)
+
+
+@settings(max_examples=500, deadline=None)
+@given(passages_in_texts(), st.integers(1, 3))
+def test_passages_are_extended_across_short_differences(case, least: int) -> None:  # type: ignore[no-untyped-def]
+    texts, pairs, spans = case
+    words = [word for text in texts for word in text]
+    rng = random.Random(len(words))
+    bounds = [rng.choice([ATTACHED, *[WITHIN_CLAUSE] * 8, STOP_BOUND]) for _ in range(len(words) + 1)]
+    first = np.cumsum([0, *map(len, texts)]).astype(np.int64)
+    for at in first:
+        bounds[at] = SENTENCE_BOUND
+    chosen = [i for i, (pair, span) in enumerate(zip(pairs, spans, strict=True)) if pair[0] != pair[1] or span[1] <= span[2]]
+    found, equal = flat([spans[i] for i in chosen]), np.full(len(chosen), -1, np.int64)
+    extend_across(
+        found, flat([pairs[i] for i in chosen]), np.array(words, np.uint32), np.array(bounds, np.uint8), first, least,
+        np.empty(4, np.int64), equal,
+    )  # fmt: skip
+    for i, number in enumerate(chosen):
+        (a, b), (a_start, a_end, b_start, b_end) = pairs[number], spans[number]
+        n = 0
+        inner = list(zip(words[a_start:a_end][::-1], words[b_start:b_end][::-1], strict=False))
+        if [x == y for x, y in inner[:least]] == [True] * least:
+            a_limit = b_start if a == b else int(first[a + 1])
+            sides = words[a_end:a_limit], words[b_end : first[b + 1]]
+            of_a, of_b, n = reached_across(*sides, bounds[a_end : a_limit + 1], bounds[b_end : first[b + 1] + 1])
+            a_end, b_end = a_end + of_a, b_end + of_b
+        inner = list(zip(words[a_start:a_end], words[b_start:b_end], strict=False))
+        if [x == y for x, y in inner[:least]] == [True] * least:
+            b_limit = a_end if a == b else int(first[b])
+            sides = words[first[a] : a_start][::-1], words[b_limit:b_start][::-1]
+            of_a, of_b, more = reached_across(*sides, bounds[first[a] : a_start + 1][::-1], bounds[b_limit : b_start + 1][::-1])
+            a_start, b_start, n = a_start - of_a, b_start - of_b, n + more
+        assert found[4 * i : 4 * i + 4].tolist() == [a_start, a_end, b_start, b_end]
+        assert equal[i] == n
 
 
 SPANS = st.integers(3, 40).flatmap(
@@ -217,8 +302,9 @@ def test_passages_are_located_at_words_or_at_the_edges_of_sentences(
             (a_end,) = [e for s, e in sentences if s < word_end <= e]
             opens = not any(a_start <= s < word_start for s, _ in places)
             closes = not any(word_end <= s < a_end for s, _ in places)
-            assert start == (a_start if opens else word_start)
-            assert end == (a_end if closes else word_end)
+            assert start == (a_start if opens else with_signs(texts[d], places, low - first[d], a_start)[0])
+            (last_start,) = [s for s, e in sentences if s <= places[high - 1 - first[d]][0] < e]
+            assert end == (a_end if closes else with_signs(texts[d], places, high - 1 - first[d], last_start)[1])
 
 
 def test_long_words_and_long_texts_without_blanks_are_located_too() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ibidem.sentences import split_sentences, stem_words
 from ibidem.sentences.code_points import load_code_points
-from ibidem.sentences.kernels.stems import CLAUSE_BOUND, SENTENCE_BOUND, STOP_BOUND, WITHIN_CLAUSE, locate_words
-from tests.alignment.written import PIECES, TEXTS, is_alone, is_plain, stem_of, words_of_text
+from ibidem.sentences.kernels.stems import ATTACHED, CLAUSE_BOUND, SENTENCE_BOUND, STOP_BOUND, WITHIN_CLAUSE, locate_words
+from tests.alignment.written import PIECES, TEXTS, is_alone, is_plain, stem_of, with_signs, words_of_text
 
 NONE = np.empty(0, np.int64)
 
@@ -27,13 +27,40 @@ def stems_of(text: str) -> list[int]:
 
 
 def places_of(text: str, n_words: int) -> list[tuple[int, int, int, int]]:
-    """Return where words begin and end, in characters and in bytes."""
+    """Return where words begin and end: in characters with the signs that belong to them, and in bytes without."""
     data = np.frombuffer(text.encode() + bytes(8), np.uint8)
     zeros, ends, numbers = np.zeros(n_words, np.int64), np.full(n_words, len(data) - 8), np.arange(n_words)
     places, in_bytes = np.empty((2, n_words), np.int64), np.empty((2, n_words), np.int64)
     for end in range(2):
-        locate_words(data, zeros, ends, zeros, zeros, numbers, load_code_points(), bool(end), in_bytes[end], places[end])
+        locate_words(
+            data,
+            zeros,
+            ends,
+            zeros,
+            zeros,
+            numbers,
+            load_code_points(),
+            bool(end),
+            in_bytes[end],
+            places[end],
+            np.empty(2, np.int64),
+        )
     return [(a, b, c, d) for a, b, c, d in np.concatenate([places, in_bytes]).T.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("see floor(3), lrint", ["see", "floor", "3)", "lrint"]),
+        ("„so“ (he said).", ["„so“", "(he", "said)."]),
+        ("<joe@tilapin.org>, and", ["<joe", "tilapin", "org>", "and"]),
+        ("--lock A_NAME 2.25 .conf", ["--lock", "A", "NAME", "2", "25", ".conf"]),
+        ("「漢」字。次", ["「漢」", "字。", "次"]),
+        ("**so** 50% x=1", ["**so**", "50%", "x", "1"]),
+    ],
+)
+def test_signs_right_beside_a_word_belong_to_it(text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end, _, _ in places_of(text, len(found))] == found
 
 
 @settings(max_examples=400, deadline=None)
@@ -42,8 +69,11 @@ def test_words_are_where_the_twin_says(text: str) -> None:
     assume(is_plain(text))
     expected = words_of_text(text)
     assert len(stems_of(text)) == len(expected)
-    in_bytes = [(start, end, len(text[:start].encode()), len(text[:end].encode())) for start, end in expected]
-    assert places_of(text, len(expected)) == in_bytes
+    places = [
+        (*with_signs(text, expected, number, 0), len(text[:start].encode()), len(text[:end].encode()))
+        for number, (start, end) in enumerate(expected)
+    ]
+    assert places_of(text, len(expected)) == places
 
 
 @settings(max_examples=200, deadline=None)
@@ -66,13 +96,17 @@ def test_texts_and_sentences_begin_with_the_words_that_follow(texts: list[str]) 
     assert sentence_first.tolist() == expected
 
 
-def bound_of(text: str, after: int, start: int) -> int:
-    """Return how strongly a text is divided before the word at `start`, with no letter from `after` on."""
+def bound_of(text: str, after: int, start: int, is_apart: bool) -> int:
+    """Return how strongly a text is divided before the word at `start`, with no letter from `after` on. `is_apart`: the script
+    of this word or of the one before has no spaces.
+    """
     gap = text[after:start]
-    if any(character in "\n\f\u2028\u2029\x0b\r\x85…•" or character in ".!?。" for character in gap):
+    if any(character in "\n\f\u2028\u2029\x0b\r\x85…•。" for character in gap) or re.search(r"[.!?](?!$)", gap, re.DOTALL):
         return STOP_BOUND
-    if re.search(r"""[,:;：；]['"]|['"][,:;：；]""", gap):
+    if re.search(r"""[,:;：；]['"]|['"][,:;：；]""", gap) or (is_alone(text[start]) and re.search("[.!?]", gap)):
         return STOP_BOUND
+    if after > 0 and not is_apart and " " not in gap:
+        return ATTACHED
     is_capital = unicodedata.category(text[start]) in ("Lu", "Lt")
     return CLAUSE_BOUND if is_capital or set(gap) & set(":;：；") else WITHIN_CLAUSE
 
@@ -84,8 +118,33 @@ def bound_of(text: str, after: int, start: int) -> int:
             st.sampled_from(["one", "Two", "Über", "ж", "Ж", "漢", "9", "x"]),
             st.sampled_from(
                 [
-                    " ", " ", ", ", ". ", "! ", "? ", "。", "\n", ": ", "; ", "：", "；", " (", ") ", " – ", "'", '"',
-                    '," ', '", ', ' "', "', ",
+                    " ",
+                    " ",
+                    ", ",
+                    ". ",
+                    "! ",
+                    "? ",
+                    "。",
+                    "\n",
+                    ": ",
+                    "; ",
+                    "：",
+                    "；",
+                    " (",
+                    ") ",
+                    " – ",
+                    "'",
+                    '"',
+                    ".",
+                    "!",
+                    "_",
+                    ":",
+                    "..",
+                    " .",
+                    '," ',
+                    '", ',
+                    ' "',
+                    "', ",
                 ]
             ),
         ),
@@ -97,10 +156,11 @@ def test_bounds_are_graded_by_what_is_before_a_word(text: str) -> None:
     _, bounds, _, sentence_first = stem_words(
         pa.array([text], pa.large_string()), np.zeros(len(begins), np.int64), np.array(begins, np.int64)
     )
-    expected, after = [], 0
+    expected, after, was_alone = [], 0, False
     for number, (start, end) in enumerate(words_of_text(text)):
-        expected.append(SENTENCE_BOUND if number in sentence_first else bound_of(text, after, start))
-        after = end
+        is_apart = was_alone or is_alone(text[start])
+        expected.append(SENTENCE_BOUND if number in sentence_first else bound_of(text, after, start, is_apart))
+        after, was_alone = end, is_alone(text[start:end])
     assert bounds.tolist() == expected
 
 

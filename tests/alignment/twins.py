@@ -216,11 +216,23 @@ def expected_rectangles(
                     meetings.setdefault((x.document, y.document), []).append((x.place, y.place))
     found = []
     for seeds in meetings.values():
-        for cluster in expected_clusters(seeds, max_gap):
-            a, b = ({seed[side] for seed in cluster} for side in (0, 1))
-            if len(a) >= least_bonds <= len(b):
-                found.append((min(a), max(a) + 1, min(b), max(b) + 1))
+        close = [cluster for cluster in expected_clusters(seeds, max_gap) if is_enough(cluster, least_bonds)]
+        far = [cluster for cluster in expected_clusters(seeds, 2 * max_gap) if is_enough(cluster, least_bonds)]
+        for cluster in close or filter(are_in_place, far):
+            a, b = zip(*cluster, strict=True)
+            found.append((min(a), max(a) + 1, min(b), max(b) + 1))
     return sorted(found)
+
+
+def is_enough(cluster: Sequence[Seed], least_bonds: int) -> bool:
+    """Return whether there are enough different bonds on both sides."""
+    return min(len({seed[side] for seed in cluster}) for side in (0, 1)) >= least_bonds
+
+
+def are_in_place(cluster: Sequence[Seed]) -> bool:
+    """Return whether bonds are as far from one another on one side as on the other, but for a few words."""
+    shifts, places = [b - a for a, b in cluster], [a for a, _ in cluster]
+    return max(shifts) - min(shifts) <= 8 + (max(places) - min(places)) // 8
 
 
 class Quoting(NamedTuple):

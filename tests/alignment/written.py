@@ -9,6 +9,7 @@ import unicodedata
 
 from hypothesis import strategies as st
 
+from ibidem.sentences import code_points as kinds
 from ibidem.sentences.code_points import KIND_PAGES, load_code_points
 from ibidem.sentences.make_code_points import kind_of
 
@@ -100,3 +101,31 @@ def stem_of(word: str) -> str:
     visible = "".join(c for c in word[:end] if unicodedata.category(c) != "Cf" and c not in "\ufe0f")
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", visible).casefold())
     return unicodedata.normalize("NFD", folded)
+
+
+OPENING = (kinds.OPENER, kinds.QUOTE, kinds.SEPARATOR, kinds.DASH, kinds.FULL_STOP)
+CLOSING = (
+    kinds.CLOSER, kinds.QUOTE, kinds.SEPARATOR, kinds.FULL_STOP, kinds.STRONG_STOP, kinds.BARE_STOP, kinds.ELLIPSIS, kinds.MARK,
+    kinds.IGNORED,
+)  # fmt: skip
+
+
+def with_signs(text: str, words: list[tuple[int, int]], number: int, sentence: int) -> tuple[int, int]:
+    """Return where a word begins and ends with the signs beside it: those before it that open or mark it, those after it that
+    close or end it; none if they join it to another word of a spaced script. Its sentence begins at `sentence`.
+    """
+    start, end = words[number]
+    is_first = number == 0 or words[number - 1][0] < sentence
+    before = sentence if is_first else words[number - 1][1]
+    low = start
+    while low > before and kind_of(text[low - 1]) in OPENING:
+        low -= 1
+    if low == before and not is_first and not is_alone(text[slice(*words[number - 1])]):
+        low = start
+    after = words[number + 1][0] if number + 1 < len(words) else len(text)
+    high = end
+    while high < after and kind_of(text[high]) in CLOSING:
+        high += 1
+    if high == after and number + 1 < len(words) and not is_alone(text[slice(*words[number + 1])]):
+        high = end
+    return low, high

@@ -34,8 +34,9 @@ LEAST_DICE = 0.15
 LEAST_SHARE = 0.7
 UNSEEN_WORDS = 0.2  # how often a word is expected elsewhere that is only in the copy and its source
 LEAST_CHANCE = 0.05  # that a word follows its neighbour without having been copied
-# Evidence that it takes to begin or end within a clause, at a capital, colon or semicolon, at a full stop, and at a sentence.
-END_COSTS = (10.0, 6.0, 2.0, 0.0)
+# Evidence that it takes to begin or end where no space is, within a clause, at a capital, colon or semicolon, at a full stop,
+# and at a sentence.
+END_COSTS = (14.0, 10.0, 6.0, 2.0, 0.0)
 SUMMARY_EVIDENCE = 25.0
 EXTENSION_EVIDENCE = 8.0
 LEAST_CORE = 0.5  # of the words that a passage needs: smaller clusters of seeds are not looked at

@@ -204,7 +204,7 @@ def _locate_words(
         locate_words(
             data, begins, ends, collection.start_byte[sentence[chosen]].astype(np.int64),
             collection.start_char[sentence[chosen]].astype(np.int64), number[chosen], load_code_points(), at_end, found_bytes,
-            found,
+            found, np.empty(2, np.int64),
         )  # fmt: skip
         places[chosen], word_bytes[chosen] = found, found_bytes
 

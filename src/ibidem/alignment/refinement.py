@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ibidem.alignment import Aligned, Words, align_spans, find_rectangles
 from ibidem.alignment.aligner import covering_last
 from ibidem.alignment.found_spans import FoundSpans, cells, documents_of, pair_numbers
-from ibidem.alignment.kernels.refinement import choose_passages, extend_equal, mark_covered, word_spans
+from ibidem.alignment.kernels.refinement import choose_passages, extend_across, extend_equal, mark_covered, word_spans
 from ibidem.alignment.places import AlignedPassages, locate, words_of
 from ibidem.alignment.quotations import find_quotations
 from ibidem.alignment.windows import align_windows, merged, with_margins
@@ -106,7 +106,7 @@ def _chosen(aligned: Aligned, quotations: Numbers, n_places: int, words: Words, 
     """Choose between what is aligned, what is quoted and what was found."""
     aligned = _with_quotations(aligned, quotations)
     n_aligned = len(aligned)
-    aligned = _with_extended(aligned, found)
+    aligned = _with_extended(aligned, found, words)
     stays, is_kept = _choose(aligned, n_aligned, found, words)
     return AlignedPlaces(stays, Aligned(aligned.table[is_kept]), n_places)
 
@@ -189,14 +189,21 @@ def _with_quotations(aligned: Aligned, quotations: Numbers) -> Aligned:
     return Aligned(np.concatenate([aligned.table, table]))
 
 
-def _with_extended(aligned: Aligned, found: FoundSpans) -> Aligned:
-    """Add the passages that were extended by equal words."""
-    spans, similarity, more = (column[found.added > 0] for column in (found.spans, found.similarity, found.added))
-    extended = np.zeros((len(spans), aligned.table.shape[1]), np.int64)
-    extended[:, 1:5] = spans
+def _with_extended(aligned: Aligned, found: FoundSpans, words: Words) -> Aligned:
+    """Add the passages that were extended by equal words, now also across short differences."""
+    chosen = found.added > 0
+    spans, n_equal = found.spans[chosen], np.empty(np.count_nonzero(chosen), np.int64)
     length = (spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2]) // 2
-    extended[:, 5] = np.rint(similarity * (length - more)) + more
-    return Aligned(np.concatenate([aligned.table, extended]))
+    extend_across(
+        spans.reshape(-1), found.documents[chosen].reshape(-1), words.stem, words.bounds, words.document_first,
+        LEAST_EXTENSION_WORDS, np.empty(4, np.int64), n_equal,
+    )  # fmt: skip
+    spans, n_last = covering_last(spans, words)
+    table = np.zeros((len(spans), aligned.table.shape[1]), np.int64)
+    table[:, 1:5] = spans
+    more = found.added[chosen]
+    table[:, 5] = np.rint(found.similarity[chosen] * (length - more)) + more + n_equal + n_last
+    return Aligned(np.concatenate([aligned.table, table]))
 
 
 def _choose(aligned: Aligned, n_aligned: int, found: FoundSpans, words: Words) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -14,7 +14,7 @@ import numpy as np
 from ibidem.alignment.kernels.seeds import OCTET_WORDS, equal_before, equal_from, next_cluster, put_task, sort_seeds
 from ibidem.columns.hashes import FACTOR, mix
 from ibidem.columns.kernels.machine_words import fetch_ahead
-from ibidem.execution.compiler import inlined_kernel, outer_kernel
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 
 STEM_SLOTS = 1 << 22
 SLOT_BITS = np.uint32(10)
@@ -24,6 +24,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 RECTANGLE = 4
 WINDOW = 9
 _AHEAD = 16  # marks, for what is fetched early
+MOST_SHIFT, SHIFT_PER_WORDS = 8, 8  # by how many words bonds in place may be farther apart in one text: one more in eight words
 
 
 @outer_kernel
@@ -217,12 +218,50 @@ def _with_enough(start, stop, meetings, documents, least_bonds, n_met):
     return kept
 
 
+@inner_kernel
+def _are_in_place(places, start, end):
+    """Tell whether bonds are as far from one another in one text as in the other, but for a few words."""
+    low = high = places[2 * start + 1] - places[2 * start]
+    first = last = places[2 * start]
+    for i in range(start + 1, end):
+        shift = places[2 * i + 1] - places[2 * i]
+        low, high = min(low, shift), max(high, shift)
+        first, last = min(first, places[2 * i]), max(last, places[2 * i])
+    return high - low <= MOST_SHIFT + (last - first) // SHIFT_PER_WORDS
+
+
+@inner_kernel
+def _list_clusters(places, n_places, least_bonds, max_gap, in_place, tasks, span, rectangles, n):
+    """List the rectangles around clusters of bonds (word of a, word of b; flat) that gaps do not divide, with `in_place` only
+    if they are; return how many there are now.
+    """
+    height = put_task(tasks, 0, 0, n_places, 0, 0, max_gap)
+    while True:
+        height = next_cluster(places, tasks, height, span)
+        if height < 0:
+            return n
+        if span[1] - span[0] < least_bonds:
+            continue
+        # A bond that repeats on the other side counts once.
+        is_enough = True
+        for side in range(2):
+            sort_seeds(span[0], span[1], places, side)
+            n_different = 1
+            for i in range(span[0] + 1, span[1]):
+                n_different += places[2 * i + side] != places[2 * i - 2 + side]
+            is_enough &= n_different >= least_bonds
+            rectangles[RECTANGLE * n + 2 * side] = places[2 * span[0] + side]
+            rectangles[RECTANGLE * n + 2 * side + 1] = places[2 * span[1] - 2 + side] + 1
+        n += is_enough and (not in_place or _are_in_place(places, span[0], span[1]))
+
+
 @outer_kernel
 def list_rectangles(
     begin, end, first, meetings, words, documents, least_bonds, max_gap, n_met, places, tasks, span, rectangles
 ):  # fmt: skip
     """List the rectangles (words of a, words of b) of documents a [begin, end) where enough bonds meet close together.
 
+    If there are none in two documents, bonds that are in place may be twice as far from one another: a noisy copy has few.
     The meetings of a document change places. `n_met` has a 0 for every document.
     """
     n = np.int64(0)
@@ -239,23 +278,9 @@ def list_rectangles(
                 for i in range(start, after):
                     at = 2 * (i - start)
                     places[at], places[at + 1] = words[meetings[2 * i]], words[meetings[2 * i + 1]]
-                height = put_task(tasks, 0, 0, after - start, 0, 0, max_gap)
-                while True:
-                    height = next_cluster(places, tasks, height, span)
-                    if height < 0:
-                        break
-                    if span[1] - span[0] < least_bonds:
-                        continue
-                    # A bond that repeats on the other side counts once.
-                    is_enough = True
-                    for side in range(2):
-                        sort_seeds(span[0], span[1], places, side)
-                        n_different = 1
-                        for i in range(span[0] + 1, span[1]):
-                            n_different += places[2 * i + side] != places[2 * i - 2 + side]
-                        is_enough &= n_different >= least_bonds
-                        rectangles[RECTANGLE * n + 2 * side] = places[2 * span[0] + side]
-                        rectangles[RECTANGLE * n + 2 * side + 1] = places[2 * span[1] - 2 + side] + 1
-                    n += is_enough
+                n_before = n
+                n = _list_clusters(places, after - start, least_bonds, max_gap, False, tasks, span, rectangles, n)
+                if n == n_before:
+                    n = _list_clusters(places, after - start, least_bonds, 2 * max_gap, True, tasks, span, rectangles, n)
             start = after
     return n

@@ -18,6 +18,7 @@ _MOST_UNITS = 3  # sentences on each side that are tried together
 _MOST_UNIT_WORDS = 60
 _LEAST_UNIT_WORDS = 3
 _MOST_EXTENSIONS = 8  # of one end
+LOOSE_MODELS = 4  # from this one on, a passage has less than half of its words in order
 MORE_BESIDE_VERBATIM = 2.0  # times the evidence, beside what is word for word: a name in common is more likely the subject
 
 
@@ -35,14 +36,22 @@ def _unit_end(bounds, at, step, limit):
 
 
 @inner_kernel
-def _local_evidence(text, low, high, other_low, other_high, room, limits):
-    """Return the evidence that words [low, high) were taken from the stretch of the other text, under the best model."""
+def _local_evidence(text, low, high, other_low, other_high, is_loose, room, limits):
+    """Return the evidence that words [low, high) were taken from the stretch of the other text, under the best model.
+
+    That for noise, under which hardly anything speaks against a copy, is asked beside a loose or noisy passage only.
+    """
     grade_against(text, other_low, other_high, low, high, room, limits)
     most = -1e18
-    for model in range(limits.n_models - 1):  # without that for noise, under which hardly anything speaks against a copy
+    for model in range(limits.n_models - 1):
         total = 0.0
         for k in range(low, high):
             total += limits.weights[model * N_GRADES + room.grading.grades[k]]
+        most = max(most, total)
+    if is_loose:
+        total = 0.0
+        for k in range(low, high):
+            total += limits.weights[(limits.n_models - 1) * N_GRADES + room.grading.in_place[k]]
         most = max(most, total)
     return most
 
@@ -68,6 +77,7 @@ def _extend_end(text, own, n, step, room, limits):
     limit_a = text.n_a_words if is_end else np.int64(0)
     limit_b = text.n_words if is_end else text.n_a_words
     most, best_a, best_b = limits.min_extension_evidence, start_a, start_b
+    is_loose = passages[at + 4] >= LOOSE_MODELS
     if passages[at + 4] < VERBATIM_MODELS:
         most *= MORE_BESIDE_VERBATIM
     a = start_a
@@ -82,10 +92,10 @@ def _extend_end(text, own, n, step, room, limits):
                 break
             a_low, a_high = min(start_a, a), max(start_a, a)
             b_low, b_high = min(start_b, b), max(start_b, b)
-            of_a = _local_evidence(text, a_low, a_high, b_low, b_high, room, limits)
+            of_a = _local_evidence(text, a_low, a_high, b_low, b_high, is_loose, room, limits)
             if of_a <= 0.0:
                 continue
-            of_b = _local_evidence(text, b_low, b_high, a_low, a_high, room, limits)
+            of_b = _local_evidence(text, b_low, b_high, a_low, a_high, is_loose, room, limits)
             if of_b > 0.0 and of_a + of_b > most and _is_free(passages, room.evidence, n, own, a_low, a_high, b_low, b_high):
                 most, best_a, best_b = of_a + of_b, a, b
     if best_a == start_a:

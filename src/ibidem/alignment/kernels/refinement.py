@@ -13,10 +13,14 @@ import numpy as np
 from ibidem.alignment.kernels.seeds import equal_before, equal_from
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.kernels.shell_sort import sort_numbers
-from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.sentences.kernels.stems import ATTACHED, STOP_BOUND
 
 ENTRIES = 4  # per passage: it may cross the corner of four cells
 _HALF, _NEARLY_ALL = 0.5, 0.9
+MOST_DIFFERENT = 6  # words of a difference that is crossed, and by how many more words may differ than are equal
+MOST_BEYOND = 100  # equal words, after which no further difference is crossed: what is alike for long is found otherwise
+MOST_REST = 3  # words of a sentence that belong to the rest of it, though they differ
 
 
 @outer_kernel
@@ -73,6 +77,117 @@ def count_common(spans, stems, room_a, room_b, counts):
             a += of_a <= of_b
             b += of_b <= of_a
         counts[i] = n
+
+
+@inlined_kernel
+def _word_beyond(stems, at, step, k):
+    """Return the word that comes k words after the one next to `at`, in the direction of `step`."""
+    return stems[at + k] if step > 0 else stems[at - 1 - k]
+
+
+@inner_kernel
+def _equal_beyond(stems, a, b, step, of_a, of_b, n_a, n_b):
+    """Return how many words are equal from the words on that come `of_a` after `a` and `of_b` after `b`, before n_a and n_b."""
+    n = np.int64(0)
+    while of_a + n < n_a and of_b + n < n_b:
+        if _word_beyond(stems, a, step, of_a + n) != _word_beyond(stems, b, step, of_b + n):
+            break
+        n += 1
+    return n
+
+
+@inner_kernel
+def _cross(stems, a, b, step, n_a, n_b, reached):
+    """Find the smallest difference after the first two of `reached`, beyond which two words in a row are equal again; write how
+    many words it has on both sides to the last two.
+
+    Tells whether there is one of at most MOST_DIFFERENT words.
+    """
+    for size in range(1, MOST_DIFFERENT + 1):
+        for fewer in range(size, -1, -1):
+            for turn in range(2):
+                of_a, of_b = (fewer, size) if turn else (size, fewer)
+                if _equal_beyond(stems, a, b, step, reached[0] + of_a, reached[1] + of_b, n_a, n_b) >= 2:
+                    reached[2], reached[3] = of_a, of_b
+                    return True
+    return False
+
+
+@inner_kernel
+def _words_of_sentence(bounds, at, step, n):
+    """Return how many of `n` words remain of the sentence from `at` on."""
+    for k in range(n):
+        if bounds[at + step * k] >= STOP_BOUND:
+            return k
+    return n
+
+
+@inner_kernel
+def _rest_of_sentence(bounds, at, step, n):
+    """Return how many of `n` words remain of the sentence from `at` on, if they are few; otherwise 0."""
+    for k in range(min(MOST_REST, n) + 1):
+        if bounds[at + step * k] >= STOP_BOUND:
+            return k
+    return 0
+
+
+@inner_kernel
+def _reach_across(stems, bounds, a, b, step, n_a, n_b, reached):
+    """Go on from `a` and `b` across differences that have fewer words than are equal beyond them, and to the end of a sentence
+    if few words remain of it on both sides; write how many words are reached to the first two of `reached`.
+
+    There are n_a and n_b words. Returns how many of those reached are equal.
+    """
+    best_a = best_b = most = score = n = n_equal = np.int64(0)
+    reached[0] = reached[1] = np.int64(0)
+    while score > most - MOST_DIFFERENT and n < MOST_BEYOND and _cross(stems, a, b, step, n_a, n_b, reached):
+        of_a, of_b = reached[0] + reached[2], reached[1] + reached[3]
+        run = _equal_beyond(stems, a, b, step, of_a, of_b, n_a, n_b)
+        score += run - max(reached[2], reached[3])
+        n += run
+        reached[0], reached[1] = of_a + run, of_b + run
+        if score > most:
+            best_a, best_b, most, n_equal = reached[0], reached[1], score, n
+    while n_equal > 0 and bounds[a + step * best_a] == ATTACHED and bounds[b + step * best_b] == ATTACHED:
+        best_a, best_b, n_equal = best_a - 1, best_b - 1, n_equal - 1
+    rest_a = _rest_of_sentence(bounds, a + step * best_a, step, n_a - best_a)
+    rest_b = _rest_of_sentence(bounds, b + step * best_b, step, n_b - best_b)
+    if rest_a > 0 and rest_b > 0:
+        best_a, best_b = best_a + rest_a, best_b + rest_b
+    reached[0], reached[1] = best_a, best_b
+    return n_equal
+
+
+@outer_kernel
+def extend_across(spans, documents, stems, bounds, document_first, least_words, reached, equal):
+    """Move the ends of passages outwards across short differences, within their sentences, where at least `least_words` words
+    before the end are equal.
+
+    `equal` has how many equal words that adds. `reached` has room for four.
+    """
+    for i in range(len(equal)):
+        equal[i] = 0
+        for step in (1, -1):
+            a, b = (spans[4 * i + 1], spans[4 * i + 3]) if step > 0 else (spans[4 * i], spans[4 * i + 2])
+            # In scripts without spaces, the last character of an end is not the beginning of an equal word.
+            last = step > 0 and stems[a - 1] != stems[b - 1] and (stems[a - 1] & stems[b - 1] & np.uint32(1)) != 0
+            a, b = a - last, b - last
+            n_a, n_b = (a - spans[4 * i], b - spans[4 * i + 2]) if step > 0 else (spans[4 * i + 1] - a, spans[4 * i + 3] - b)
+            if _equal_beyond(stems, a, b, -step, 0, 0, n_a, n_b) < least_words:
+                continue
+            of_a, of_b = documents[2 * i], documents[2 * i + 1]
+            n_a = document_first[of_a + 1] - a if step > 0 else a - document_first[of_a]
+            n_b = document_first[of_b + 1] - b if step > 0 else b - document_first[of_b]
+            if of_a == of_b:  # within one document, the two sides must not overlap
+                n_a, n_b = (min(n_a, spans[4 * i + 2] - a), n_b) if step > 0 else (n_a, min(n_b, b - spans[4 * i + 1]))
+            n_a, n_b = _words_of_sentence(bounds, a, step, n_a), _words_of_sentence(bounds, b, step, n_b)
+            equal[i] += _reach_across(stems, bounds, a, b, step, n_a, n_b, reached)
+            if last and reached[0] == 0:
+                continue
+            if step > 0:
+                spans[4 * i + 1], spans[4 * i + 3] = a + reached[0], b + reached[1]
+            else:
+                spans[4 * i], spans[4 * i + 2] = a - reached[0], b - reached[1]
 
 
 @inner_kernel

@@ -14,12 +14,19 @@ from ibidem.sentences.code_points import (
     CLUSTER,
     COMMA,
     CONTINUATION,
+    DASH,
+    ELLIPSIS,
     FIRST_TOKEN_KIND,
+    FULL_STOP,
     IGNORED,
     KIND_PAGES,
     MARK,
     NEWLINE,
+    OPENER,
+    PARAGRAPH,
     QUOTE,
+    SEPARATOR,
+    STRONG_STOP,
     UNSPACED,
     UPPER,
 )
@@ -31,10 +38,11 @@ from ibidem.sentences.kernels.tokens import WORD_END, decode, look_up_page, toke
 STEM_LETTERS = 6
 STEM_BYTES = 64  # however many marks a word carries
 # Where a stretch of words may begin or end: how strongly a text is divided before a word.
-WITHIN_CLAUSE = 0
-CLAUSE_BOUND = 1  # a capital letter, or a colon or semicolon before it
-STOP_BOUND = 2  # a full stop, an exclamation or question mark, a line break, or the comma at the end of a quotation before it
-SENTENCE_BOUND = 3
+ATTACHED = 0  # no space before it, in spaced scripts: 2.25, config.txt, A_NAME; no full stop or capital divides these
+WITHIN_CLAUSE = 1
+CLAUSE_BOUND = 2  # a capital letter, or a colon or semicolon before it
+STOP_BOUND = 3  # a full stop, an exclamation or question mark, a line break, or the comma at the end of a quotation before it
+SENTENCE_BOUND = 4
 _COLON, _SEMICOLON, _WIDE_COLON, _WIDE_SEMICOLON = 0x3A, 0x3B, 0x9A, 0x9B  # full-width ones are EF BC 9A and EF BC 9B
 _CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
 _ONE, _HALF = np.uint64(1), np.uint64(32)
@@ -127,26 +135,35 @@ def stem_words(
     n, sentence = np.int64(0), np.int64(0)
     for text in range(len(offsets) - 1):
         i, end = offsets[text], offsets[text + 1]
-        bound, last = WITHIN_CLAUSE, BLANK
+        bound, last, is_apart, is_alone = WITHIN_CLAUSE, BLANK, True, False
         while i < end:
             kind = kinds[i]
             if kind < FIRST_TOKEN_KIND:
-                if kind != BLANK:
-                    bound = max(bound, _bound_after(data, i, kind))
+                if kind != CONTINUATION:
+                    if last in (FULL_STOP, STRONG_STOP):  # it needs something other than a letter after it
+                        bound = max(bound, STOP_BOUND)
+                    if kind not in (FULL_STOP, STRONG_STOP):
+                        bound = max(bound, _bound_after(data, i, kind))
                     if (kind == QUOTE and last == COMMA) or (kind == COMMA and last == QUOTE):
                         bound = max(bound, STOP_BOUND)
-                if kind != CONTINUATION:
+                    is_apart |= BLANK <= kind <= PARAGRAPH
                     last = kind
                 i += 1
                 continue
+            # A character of an unspaced script needs no space before it.
+            is_apart |= is_alone or kind in (UNSPACED, CLUSTER)
+            if (last in (FULL_STOP, STRONG_STOP)) and (kind in (UNSPACED, CLUSTER)):
+                bound = max(bound, STOP_BOUND)
             if kind == UPPER and bound < CLAUSE_BOUND:
                 bound = CLAUSE_BOUND
+            if bound <= CLAUSE_BOUND and not is_apart:
+                bound = ATTACHED
             while sentence < len(sentence_bytes) and sentence_bytes[sentence] <= i:
                 sentence_first[sentence] = n
                 sentence += 1
                 bound = SENTENCE_BOUND
             bounds[n] = bound
-            bound, last = WITHIN_CLAUSE, BLANK
+            bound, last, is_apart = WITHIN_CLAUSE, SEPARATOR, False
             is_alone = kind in (UNSPACED, CLUSTER)
             # Words of a few letters of ASCII, which most are, are hashed as `tokenise_span` hashes them.
             word = load_bytes(data, i, end)
@@ -188,14 +205,43 @@ def ends_word(kinds, i, end):
     return kind < FIRST_TOKEN_KIND or kind in (UNSPACED, CLUSTER)
 
 
+@inlined_kernel
+def _may_lead(kind):
+    """Return whether a sign right before a word belongs to it: what opens or marks it, not what ends what is before it."""
+    return kind in (OPENER, QUOTE, SEPARATOR, DASH, FULL_STOP)
+
+
+@inlined_kernel
+def _may_follow(kind):
+    """Return whether a sign right after a word belongs to it: what closes or ends it, not what leads on to the next one."""
+    return kind in (CLOSER, QUOTE, SEPARATOR) or FULL_STOP <= kind <= ELLIPSIS
+
+
 @inner_kernel
-def _find_word(data, start, end, code_points, number, at_end):
-    """Return the byte where the word of this number, counted from the one at or after `start`, begins or ends.
+def _end_of_signs(data, i, end, code_points):
+    """Return the end of the signs right after the word that ends at `i`: `i` if a word follows them right away."""
+    at = i
+    while at < end:
+        decoded = decode(data, at, end)
+        kind = look_up_page(code_points, KIND_PAGES, decoded >> 3)
+        if kind >= FIRST_TOKEN_KIND and kind != UNSPACED and kind != CLUSTER:
+            return i
+        if not (_may_follow(kind) or kind in (MARK, IGNORED)):
+            break
+        at += decoded & 7
+    return at
+
+
+@inner_kernel
+def _find_word(data, start, end, code_points, number, at_end, found):
+    """Write the byte where the word of this number, counted from the one at or after `start`, begins or ends to `found`; and
+    where it does with the signs that belong to it, such as brackets and quotation marks.
 
     The rules are those of `stem_words`.
     """
     i, n = start, np.int64(-1)
     open_word, alone = False, False
+    signs, is_joined_on = start, False  # where signs right before the next word begin; whether a word is right before them
     while i < end:
         decoded = decode(data, i, end)
         kind = look_up_page(code_points, KIND_PAGES, decoded >> 3)
@@ -206,27 +252,31 @@ def _find_word(data, start, end, code_points, number, at_end):
         is_single = kind in (UNSPACED, CLUSTER)
         if open_word and (not is_letter or alone or is_single):
             if at_end and n == number:
-                return i
-            open_word = False
+                found[0], found[1] = i, _end_of_signs(data, i, end, code_points)
+                return
+            open_word, signs, is_joined_on = False, i, not (alone or is_single)
         if is_letter and not open_word:
             n += 1
             open_word, alone = True, is_single
             if not at_end and n == number:
-                return i
+                found[0], found[1] = i, i if is_joined_on else signs
+                return
         i += decoded & 7
-    return end
+        if not is_letter and not _may_lead(kind):
+            signs, is_joined_on = i, False
+    found[0] = found[1] = end
 
 
 @outer_kernel
 def locate_words(
-    data, text_starts, text_ends, sentence_bytes, sentence_chars, numbers, code_points, at_end, word_bytes, places
+    data, text_starts, text_ends, sentence_bytes, sentence_chars, numbers, code_points, at_end, word_bytes, places, found
 ):
-    """Write where words begin, or end, in characters of their texts, and in bytes.
+    """Write where words begin, or end: in bytes, and in characters of their texts with the signs that belong to them.
 
-    A word is given by its number in its sentence, which begins at a byte and character of the text.
+    A word is given by its number in its sentence, which begins at a byte and character of the text. `found` has room for two.
     """
     for i in range(len(places)):
         start = text_starts[i] + sentence_bytes[i]
-        at = _find_word(data, start, text_ends[i], code_points, numbers[i], at_end)
-        word_bytes[i] = at - text_starts[i]
-        places[i] = sentence_chars[i] + count_chars(data, start, at)
+        _find_word(data, start, text_ends[i], code_points, numbers[i], at_end, found)
+        word_bytes[i] = found[0] - text_starts[i]
+        places[i] = sentence_chars[i] + count_chars(data, start, found[1])
