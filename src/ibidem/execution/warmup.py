@@ -165,12 +165,9 @@ if __name__ == "__main__":
     gc.set_threshold(100_000)  # as in every command: what compiling makes lives long
     threading.Thread(target=_end_with, args=(sys.stdin.buffer,), daemon=True).start()
     signature, aligned = sys.argv[1:]
-    # Not in the order in which the run needs them: both would compile the same from the moment it catches up. First comes
-    # what it needs next (exact sentences need no join), then the largest kernel of the alignment, which it needs last.
-    if aligned != "compare":
-        run_later_stages(Config.of(signature="exact", align=False))
-    if aligned != "find":
+    if aligned == "compare":
         run_later_stages(Config(), comparing=True)
-    if aligned != "compare":
+    else:
+        # The last stages come first (exact sentences need no join): the run itself starts at the other end.
         for each in ("exact", signature):
             run_later_stages(Config.of(signature=each, align=aligned == "align"))
