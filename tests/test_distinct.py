@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from ibidem.columns.distinct import distinct, places_of, stable_order
+from ibidem.columns.distinct import distinct, order_by, places_of, stable_order
 
 
 @given(st.lists(st.lists(st.integers(-5, 5) | st.integers(-(1 << 62), 1 << 62), min_size=3, max_size=3)))
@@ -30,3 +33,11 @@ def test_nothing_is_known_and_nothing_wanted() -> None:
 @given(st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**64 - 1)), max_size=60))
 def test_equal_values_stay_in_order(values: list[int]) -> None:
     assert stable_order(np.array(values, np.uint64)).tolist() == sorted(range(len(values)), key=values.__getitem__)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(-(1 << 61), 1 << 61) | st.integers(0, 1), st.booleans()), max_size=60))
+def test_columns_are_in_order_one_after_the_other(rows: list[tuple[int, int, bool]]) -> None:
+    columns: list[NDArray[Any]] = [
+        np.array([row[k] for row in rows], kind) for k, kind in enumerate((np.uint32, np.int64, np.bool_))
+    ]
+    assert order_by(*columns).tolist() == sorted(range(len(rows)), key=rows.__getitem__)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
 _TABLE_SIZE = 4  # entries for each number that is known or wanted
+_MOST_BITS = 63
 
 
 def firsts(values: NDArray[Any]) -> Numbers:
@@ -48,6 +49,26 @@ def stable_order(values: NDArray[Any]) -> Numbers:
         packed.sort()
         order[tied] = packed & 0xFFFFFFFF
     return order
+
+
+def order_by(*columns: NDArray[Any]) -> Numbers:
+    """Return the order of rows by columns of integers, the first column first; equal rows come as they are.
+
+    Columns of few bits are sorted together.
+    """
+    if len(columns[0]) == 0:
+        return np.empty(0, np.int64)
+    keys: list[Numbers] = []
+    n_bits = _MOST_BITS + 1
+    for column in columns:
+        low, high = int(column.min()), int(column.max())
+        more_bits = (high - low).bit_length()
+        n_bits += more_bits
+        if n_bits > _MOST_BITS:
+            keys.append(np.zeros(len(column), np.int64))
+            n_bits = more_bits
+        keys[-1] = keys[-1] << more_bits | (column.astype(np.int64) - low)
+    return stable_order(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
 
 
 def numbered(*columns: NDArray[Any]) -> tuple[Numbers, Numbers]:
