@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ibidem.columns.distinct import distinct, order_by, places_of, stable_order
+from ibidem.columns.distinct import distinct, order_by, packed, places_of, stable_order
 
 
 @given(st.lists(st.lists(st.integers(-5, 5) | st.integers(-(1 << 62), 1 << 62), min_size=3, max_size=3)))
@@ -35,9 +35,19 @@ def test_equal_values_stay_in_order(values: list[int]) -> None:
     assert stable_order(np.array(values, np.uint64)).tolist() == sorted(range(len(values)), key=values.__getitem__)
 
 
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(-(1 << 61), 1 << 61) | st.integers(0, 1), st.booleans()), max_size=60))
-def test_columns_are_in_order_one_after_the_other(rows: list[tuple[int, int, bool]]) -> None:
-    columns: list[NDArray[Any]] = [
-        np.array([row[k] for row in rows], kind) for k, kind in enumerate((np.uint32, np.int64, np.bool_))
-    ]
-    assert order_by(*columns).tolist() == sorted(range(len(rows)), key=rows.__getitem__)
+LARGE = st.integers(0, 1) | st.integers(0, 2**64 - 1) | st.integers(2**64 - 2, 2**64 - 1)
+ROW = st.tuples(st.integers(0, 2), st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-1, 1), st.booleans(), LARGE)
+
+
+@given(st.lists(ROW, max_size=60), st.permutations(range(4)), st.integers(1, 4))
+def test_columns_are_in_order_one_after_the_other(rows: list[tuple[int, int, bool, int]], order: list[int], n: int) -> None:
+    kinds = (np.uint32, np.int64, np.bool_, np.uint64)
+    columns: list[NDArray[Any]] = [np.array([row[k] for row in rows], kinds[k]) for k in order[:n]]
+    assert order_by(*columns).tolist() == sorted(range(len(rows)), key=lambda i: [rows[i][k] for k in order[:n]])
+
+
+@given(st.lists(st.tuples(*[st.integers(-3, 3) | st.integers(-(1 << 40), 1 << 40)] * 3), max_size=40))
+def test_one_number_for_several_columns(rows: list[tuple[int, int, int]]) -> None:
+    numbers = packed(*np.array(rows, np.int64).reshape(-1, 3).T).tolist()
+    for i, row in enumerate(rows):
+        assert [number < numbers[i] for number in numbers] == [other < row for other in rows]

@@ -16,7 +16,7 @@ from ibidem.alignment.exchange.words import words_in
 from ibidem.alignment.found_spans import FoundSpans, documents_of, pair_numbers
 from ibidem.alignment.quotations import quotations_around
 from ibidem.alignment.refinement import align_places, extend_spans
-from ibidem.columns.distinct import distinct, find, firsts, places_of
+from ibidem.columns.distinct import distinct, find, firsts, packed, places_of
 from ibidem.columns.hashes import GOLDEN
 from ibidem.columns.parted_tables import distinct_pairs, in_order, portions, table_of
 from ibidem.columns.ragged import lengths, starts_of
@@ -276,26 +276,18 @@ def _pairs_of_bonds(met: pa.Table, pairs: NDArray[np.uint64], bonds: Numbers) ->
 
 def _with_words(spans: pa.Table, places: pa.Table) -> pa.Table:
     """Return spans with the words they begin and end at, and the rows of their sides in `places`."""
-    known = _side_keys(places, "", places)
+    names = ("document", "first", "end")
+    columns = [[places[name], *(spans[f"{side}_{name}"] for side in "ab")] for name in names]
+    keys = packed(*(np.concatenate([part.to_numpy().astype(np.int64) for part in parts]) for parts in columns))
+    known, *of_sides = np.split(keys, [places.num_rows, places.num_rows + spans.num_rows])
     order = np.argsort(known)
     known = known[order]
-    for side in "ab":
-        at = order[np.searchsorted(known, _side_keys(spans, f"{side}_", places))]
+    for side, wanted in zip("ab", of_sides, strict=True):
+        at = order[np.searchsorted(known, wanted)]
         for name in ("start_word", "end_word"):
             spans = spans.append_column(f"{side}_{name}", places[name].take(pa.array(at)))
         spans = spans.append_column(f"{side}_at", pa.array(at))
     return spans
-
-
-def _side_keys(table: pa.Table, prefix: str, known: pa.Table) -> Numbers:
-    """Return one number for each side: document, first sentence and end, as far as `known`."""
-    documents, starts = known["document"].to_numpy(), known["first"].to_numpy().astype(np.int64)
-    numbers = np.unique(documents)
-    begins = np.unique(np.searchsorted(numbers, documents) << _KEY_BITS | starts)
-    document, first, end = (table[prefix + name].to_numpy().astype(np.int64) for name in ("document", "first", "end"))
-    begin = np.searchsorted(begins, np.searchsorted(numbers, document) << _KEY_BITS | first)
-    keys: Numbers = begin << _KEY_BITS | end
-    return keys
 
 
 def _may_extend(places: pa.Table, spans: pa.Table) -> NDArray[np.bool_]:
