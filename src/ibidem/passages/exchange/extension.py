@@ -30,7 +30,7 @@ Numbers = NDArray[np.int64]
 _PLACES = ("a_start", "a_end", "b_start", "b_end")
 _DOCUMENTS = ("a_document", "b_document")
 _SENTENCES = ("a_sentence", "b_sentence")
-_FIRST_BYTES, _TIMES_MORE = 512, 16  # each round reads all texts again, for few ends
+_FIRST_BYTES, _TIMES_MORE = 256, 16  # each round reads all texts again, for few ends
 _IS_CONTINUED = 0x80
 
 # The text next to an end, whether the document goes on beyond it, and where the sentences in it begin, if it is before the end.
