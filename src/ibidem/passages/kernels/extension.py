@@ -42,7 +42,8 @@ _MOST_HASHED_BYTES = 2 * MOST_FOLDED_BYTES
 _N_HASHES = np.uint64((1 << 16) - FIRST_HASH)
 _AHEAD = 16  # passages, for what is fetched early
 _NO_LIMIT = np.int64(1 << 62)
-_CASE_BIT = 0x20
+# Unsigned, so that smaller bytes wrap around.
+_CASE_BIT, _FIRST_LETTER, _N_LETTERS, _FIRST_DIGIT, _N_DIGITS = (np.uint8(n) for n in (0x20, ord("a"), 26, ord("0"), 10))
 # Sets of kinds, as bits. Typed, because numba compiles again for a plain constant.
 _CLOSING = np.int64(1 << FULL_STOP | 1 << STRONG_STOP | 1 << BARE_STOP | 1 << ELLIPSIS | 1 << CLOSER | 1 << QUOTE)
 _OPENING = np.int64(1 << OPENER | 1 << QUOTE)
@@ -89,9 +90,24 @@ def _step_back(data, begin, i):
     return k
 
 
+@inlined_kernel
+def _is_plain(byte):
+    """Return whether a byte is a letter or a digit of ASCII."""
+    return (byte | _CASE_BIT) - _FIRST_LETTER < _N_LETTERS or byte - _FIRST_DIGIT < _N_DIGITS
+
+
 @inner_kernel
 def _next_word(data, i, end, code_points):
     """Return where the next word begins and ends, and whether the stretch ends with it, or before it."""
+    # Most words: letters and digits of ASCII, up to some other character of it.
+    start = i
+    while start < end and data[start] < 0x80 and not _is_plain(data[start]):
+        start += 1
+    stop = start
+    while stop < end and _is_plain(data[stop]):
+        stop += 1
+    if start < stop < end and data[stop] < 0x80:
+        return start, stop, False
     start = np.int64(-1)
     alone = False
     while i < end:
@@ -110,6 +126,14 @@ def _next_word(data, i, end, code_points):
 @inner_kernel
 def _previous_word(data, begin, i, code_points):
     """Return where the word before `i` begins and ends, and whether the stretch begins with it, or after it."""
+    stop = i
+    while stop > begin and data[stop - 1] < 0x80 and not _is_plain(data[stop - 1]):
+        stop -= 1
+    start = stop
+    while start > begin and _is_plain(data[start - 1]):
+        start -= 1
+    if begin < start < stop and data[start - 1] < 0x80:
+        return start, stop, False
     start = stop = after_marks = np.int64(-1)
     while i > begin:
         k = _step_back(data, begin, i)
@@ -413,10 +437,3 @@ def hash_places(data, begins, ends, places, is_before, least_words, code_points,
             words[i] = words_before(data, begins[i], places[i], least_words, code_points, seed, room)
         else:
             words[i] = words_after(data, places[i], ends[i], least_words, code_points, seed, room)
-
-
-@outer_kernel
-def match_words(after, before, may_move):
-    """Write which ends of passages have the same words next to them, given what is known of the words (in a, in b)."""
-    for i in range(len(may_move)):
-        may_move[i] = AFTER * _may_be_same(after[0, i], after[1, i]) | BEFORE * _may_be_same(before[0, i], before[1, i])
