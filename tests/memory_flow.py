@@ -41,12 +41,16 @@ class MemoryFlow:
                 for partition, table in blocks.handle or []:
                     found.setdefault(partition, {}).setdefault(name, []).append(table)
 
+        empty = {name: schema.empty_table() for name, schema in schemas.items()}
+
         def run() -> Iterator[Sent]:
             for partition, tables in found.items():
                 whole = {}
-                for name, schema in schemas.items():
-                    table = pa.concat_tables([schema.empty_table(), *tables.get(name, ())])
-                    whole[name] = table.take(pa.array(self._random.permutation(table.num_rows)))
+                for name, none in empty.items():
+                    table = pa.concat_tables(tables[name]) if name in tables else none
+                    if table.num_rows > 1:
+                        table = table.take(pa.array(self._random.permutation(table.num_rows)))
+                    whole[name] = table
                 yield from reducer(partition, whole)
 
         return self._store(stage, run(), outputs)

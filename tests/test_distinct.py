@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from ibidem.columns.distinct import distinct, places_of, stable_order
+from ibidem.columns.distinct import distinct, order_by, packed, places_of, stable_order
 
 
 @given(st.lists(st.lists(st.integers(-5, 5) | st.integers(-(1 << 62), 1 << 62), min_size=3, max_size=3)))
@@ -30,3 +33,21 @@ def test_nothing_is_known_and_nothing_wanted() -> None:
 @given(st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**64 - 1)), max_size=60))
 def test_equal_values_stay_in_order(values: list[int]) -> None:
     assert stable_order(np.array(values, np.uint64)).tolist() == sorted(range(len(values)), key=values.__getitem__)
+
+
+LARGE = st.integers(0, 1) | st.integers(0, 2**64 - 1) | st.integers(2**64 - 2, 2**64 - 1)
+ROW = st.tuples(st.integers(0, 2), st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-1, 1), st.booleans(), LARGE)
+
+
+@given(st.lists(ROW, max_size=60), st.permutations(range(4)), st.integers(1, 4))
+def test_columns_are_in_order_one_after_the_other(rows: list[tuple[int, int, bool, int]], order: list[int], n: int) -> None:
+    kinds = (np.uint32, np.int64, np.bool_, np.uint64)
+    columns: list[NDArray[Any]] = [np.array([row[k] for row in rows], kinds[k]) for k in order[:n]]
+    assert order_by(*columns).tolist() == sorted(range(len(rows)), key=lambda i: [rows[i][k] for k in order[:n]])
+
+
+@given(st.lists(st.tuples(*[st.integers(-3, 3) | st.integers(-(1 << 40), 1 << 40)] * 3), max_size=40))
+def test_one_number_for_several_columns(rows: list[tuple[int, int, int]]) -> None:
+    numbers = packed(*np.array(rows, np.int64).reshape(-1, 3).T).tolist()
+    for i, row in enumerate(rows):
+        assert [number < numbers[i] for number in numbers] == [other < row for other in rows]

@@ -1,11 +1,12 @@
-"""Alignment in an index: a stream finds what one batch finds, and what two documents give alone."""
+"""Alignment in an index: a stream finds what one batch finds, and what `find` makes of two documents alone."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -15,17 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from ibidem.alignment import refinement
+from ibidem.alignment import Aligned, Words, align_spans, refinement
 from ibidem.alignment.places import whole_documents
 from ibidem.columns.hashes import FACTOR
-from ibidem.config import Config
-from ibidem.index import watcher
+from ibidem.config import Config, passage_limits
+from ibidem.execution.tasks import RunTasks
+from ibidem.index import segment_build, watcher
 from ibidem.index import word_pairs as word_pairs_module
 from ibidem.index.index import Index
 from ibidem.index.segment_build import MOST_PAIRED_WORDS
 from ibidem.index.settings import segment_settings
 from ibidem.index.vocabulary import WordCounts
-from ibidem.index.word_pairs import MAX_GAP_SENTENCES, MOST_IN_DOCUMENT, documents_by_pairs
+from ibidem.index.word_pairs import MAX_GAP_SENTENCES, MOST_IN_DOCUMENT, sentences_by_pairs
 from tests.index_twins import Record, arrivals_of, temporary_folder, text_of
 from tests.test_index_stream import Passages, found_in, twice
 from tests.texts import word
@@ -80,38 +82,51 @@ def sentences_with(key: int, keys: Sequence[set[int]]) -> list[int]:
     return [number for number, mine in enumerate(keys) if key in mine][:MOST_IN_DOCUMENT]
 
 
-def share_words(a: Record, b: Record) -> bool:
-    """Return whether two documents share two pairs of words close together."""
-    return near(word_pairs(a), word_pairs(b))
+def digests(record: Record) -> list[int]:
+    return arrivals_of([record], hash_seed=0).collection.digest.tolist()  # type: ignore[no-any-return]
 
 
-def near(keys_a: Sequence[set[int]], keys_b: Sequence[set[int]]) -> bool:
-    """Return whether two keys meet close together in two lists of sentences."""
+def sharing(keys_a: Sequence[set[int]], keys_b: Sequence[set[int]], a: Record, b: Record) -> set[tuple[int, int]]:
+    """Return the pairs of sentences that have a key in common, and another key close by, unless both documents have both."""
     meetings = [
         (key, i, j)
         for key in set().union(*keys_a) & set().union(*keys_b)
         for i, j in product(sentences_with(key, keys_a), sentences_with(key, keys_b))
     ]
-    return any(
-        x[0] != y[0] and max(abs(x[1] - y[1]), abs(x[2] - y[2])) <= MAX_GAP_SENTENCES for x, y in combinations(meetings, 2)
-    )
+    of_a, of_b = digests(a), digests(b)
+    return {
+        x[1:]
+        for x in meetings
+        if not (of_a[x[1]] in of_b and of_b[x[2]] in of_a)
+        and any(x[0] != y[0] and max(abs(x[1] - y[1]), abs(x[2] - y[2])) <= MAX_GAP_SENTENCES for y in meetings)
+    }
+
+
+def spans_of(pairs: Iterable[tuple[int, int]], words: Words, n: int) -> Any:
+    """Return the words of pairs of sentences of two documents, the first of which has n sentences, as spans."""
+    first = words.sentence_first
+    spans = [[first[i], first[i + 1], first[n + j], first[n + j + 1]] for i, j in sorted(pairs)]
+    return np.array(spans, np.int64).reshape(-1, 4)
+
+
+def align_all(places: Any, words: Words, _: Any, config: Config, run_tasks: RunTasks) -> Aligned:
+    """Align two documents, which are short, as a whole if there is a place at all."""
+    spans = whole_documents(words, np.array([[0, 1]][: len(places)], np.int64).reshape(-1, 2))
+    return align_spans(words, spans, config.alignment, passage_limits(config).max_gap_sentences, run_tasks)
 
 
 def twin(records: Sequence[Record], **limits: Any) -> Passages:
-    """Return what `find` gives for two documents alone where it aligns them as a whole.
-
-    Only such documents are aligned that share a passage by sentences, or pairs of words.
-    """
+    """Return what `find` gives for two documents alone if pairs of words lead to places outside the passages of sentences."""
     found: Passages = Counter()
-    for pair in combinations(records, 2):
-        of_alignment = ("align", "min_aligned_words", "min_evidence")
-        plain = {name: value for name, value in limits.items() if name not in of_alignment} | {"align": False}
-        is_skipped = limits.get("skip_same_group") and pair[0]["group"] == pair[1]["group"]
-        if is_skipped or (len(ibidem.find(list(pair), workers=1, **plain)) == 0 and not share_words(*pair)):
+    for a, b in combinations(records, 2):
+        if limits.get("skip_same_group") and a["group"] == b["group"]:
             continue
+        pair, keys = (a, b), (word_pairs(a), word_pairs(b))
+        shared = sharing(*keys, a, b)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(refinement, "find_rectangles", lambda words, *_: whole_documents(words, np.array([[0, 1]])))
-            patch.setattr(refinement, "_covered", lambda rectangles, *_: np.zeros(len(rectangles), np.bool_))
+            spans = partial(spans_of, shared, n=len(keys[0]))
+            patch.setattr(refinement, "find_rectangles", lambda words, *_, spans=spans: spans(words))
+            patch.setattr(refinement, "align_windows", align_all)
             # Which short runs mean something depends on the whole collection; an index does not look for them.
             patch.setattr(refinement, "find_quotations", lambda *_: np.empty((0, 4), np.int64))
             found += found_in(ibidem.find(list(pair), workers=1, **limits).passages.to_pylist())
@@ -193,6 +208,24 @@ def test_it_is_so_through_removals_and_compactions(seed: int, steps: list[str], 
         index.close()
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_pairs_are_found_by_halves_of_their_keys_as_by_whole_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(seed)
+    arrivals = arrivals_of(collection_of(seed, 8), hash_seed=0)
+    made, counts, serials = segment_settings(Config.of(texts=True)), WordCounts.empty(), np.arange(8)
+    whole = arrivals.segment(serials, counts, made)
+    monkeypatch.setattr(segment_build, "_MANY_KEYS", 0)
+    halved = arrivals.segment(serials, counts, made)
+    assert len(whole.pair_keys) > 100
+    assert halved.pair_keys is None
+    keys = np.concatenate([whole.pair_keys, [0, 2**32 - 1], [chance.randrange(2**32) for _ in range(50)]]).astype(np.uint32)
+    keys = np.concatenate([keys, keys ^ np.uint32(1), keys ^ np.uint32(1 << 16)])
+    (first, size), (other_first, other_size) = whole.find_pairs(keys), halved.find_pairs(keys)
+    assert size.tolist() == other_size.tolist()
+    assert first[size > 0].tolist() == other_first[size > 0].tolist()
+    assert whole.pair_types.tolist() == halved.pair_types.tolist()
+
+
 TEXT = (
     "The harbour was closed on Monday because of the storm. Two ferries stayed in port over night, and nobody was hurt. "
     "On Tuesday the wind had fallen, and the first boats could leave for the islands again, although the waves were still "
@@ -250,7 +283,7 @@ def test_edited_copies_are_found_that_share_no_sentence() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(2, 12), st.randoms(use_true_random=False))
-def test_a_cap_and_batches_do_not_change_which_documents_share_words(
+def test_a_cap_and_batches_do_not_change_which_sentences_share_words(
     seed: int, most: int, n_documents: int, chance: random.Random
 ) -> None:
     """A pair of words in more places than that, in documents that are there and before, leads to nothing."""
@@ -268,16 +301,25 @@ def test_a_cap_and_batches_do_not_change_which_documents_share_words(
     arrivals = arrivals_of(records[at:], hash_seed=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(word_pairs_module, "MOST_MEETINGS", chance.choice([1, 5, 10**6]))
-        found, earlier = documents_by_pairs(arrivals, arrivals.queries(counts, settings_), parts, counts, most, True)
-    pairs = {(records[at + a]["id"], records[at + b]["id"]) for a, b in earlier.tolist()}
+        found, earlier = sentences_by_pairs(arrivals, arrivals.queries(counts, settings_), parts, counts, most, True)
+    new = arrivals.collection
+
+    def place(sentence: int, first: Any, n_before: int) -> tuple[str, int]:
+        document = int(np.searchsorted(first, sentence, side="right")) - 1
+        return records[n_before + document]["id"], sentence - int(first[document])
+
+    pairs = {(*place(a, new.document_first, at), *place(b, new.document_first, at)) for a, b in earlier.tolist()}
     for number, rows in enumerate(found):
-        pairs |= {(records[at + a]["id"], records[3 * number + b]["id"]) for a, b in rows.tolist()}
-    there = [record["id"] for record in records[:at] if record["id"] not in gone]
+        known = parts[number][0].document_first
+        pairs |= {(*place(a, new.document_first, at), *place(b, known, 3 * number)) for a, b in rows.tolist()}
+    there = [record for record in records[:at] if record["id"] not in gone]
     expected = set()
     for record in records[at:]:
         name = record["id"]
-        n_places = Counter(key for other in there for sentence in keys[other] for key in sentence)
+        n_places = Counter(key for other in there for sentence in keys[other["id"]] for key in sentence)
         mine = [{key for key in sentence if n_places[key] <= most} for sentence in keys[name]]
-        expected |= {(name, other) for other in there if near(mine, keys[other])}
-        there.append(name)
+        for other in there:
+            shared = sharing(mine, keys[other["id"]], record, other)
+            expected |= {(name, i, other["id"], j) for i, j in shared}
+        there.append(record)
     assert pairs == expected

@@ -59,6 +59,17 @@ for command in json.loads(sys.argv[1]):
         assert not end.code, command
 print("\\n".join(looked_for), file=sys.stderr)
 """
+# Calls a kernel, or one of its own that contains it; says how much room there is, and how many stored forms had to be compiled.
+CALLING = """
+import sys
+import numpy as np
+from ibidem.execution.compiler import growing_kernel, twice
+from ibidem.execution.kernel_cache import n_compiled
+@growing_kernel
+def four_times(column):
+    return twice(twice(column))
+print(len(globals()[sys.argv[1]](np.zeros(3))), n_compiled())
+"""
 
 
 def set_writable(folder: Path, writable: bool) -> None:
@@ -226,6 +237,17 @@ def test_warmup_leaves_nothing_to_compile(tmp_path: Path) -> None:
     command = [sys.executable, "-c", REHEARSING, json.dumps(commands)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=2 * LIMIT_SECONDS, cwd=tmp_path, check=False)
     assert (done.returncode, done.stderr.strip()) == (0, "")
+
+
+def test_a_stored_kernel_becomes_part_of_another_one(tmp_path: Path) -> None:
+    def called(name: str) -> str:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", CALLING, name]
+        return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+    assert called("twice") == "6 1\n"
+    assert called("twice") == "6 0\n"
+    assert called("four_times") == "12 0\n"
 
 
 def test_the_stamp_of_a_kernel_covers_all_that_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,6 +119,7 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
             "passages": passage_table(flow, sentences, found, config),
         }
         tables["passages"] = report_passages(flow, sentences, tables["passages"], config, progress)
+        tables["documents"].settle()
         release_unused()
     if config.passages.runs:
         with progress.stage("runs"):
@@ -269,7 +270,7 @@ def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: 
     words = words_of(collection, run_tasks)
     limits = passage_limits(config)
     aligned = align_spans(words, whole_documents(words, pairs), config.alignment, limits.max_gap_sentences, run_tasks)
-    return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
+    return aligned_table(locate(aligned, words, collection, run_tasks), collection, limits.min_sentences)
 
 
 def words(run: MemoryRun) -> WordTable:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ibidem.alignment import Words, align_spans
 from ibidem.alignment.aligner import N_MODELS
 from ibidem.alignment.kernels.ends import LOOSE_MODELS, MORE_BESIDE_VERBATIM
-from ibidem.alignment.kernels.evidence import N_GRADES
+from ibidem.alignment.kernels.grades import N_GRADES
 from ibidem.config import AlignmentConfig
 from ibidem.sentences.kernels.stems import SENTENCE_BOUND, STOP_BOUND, WITHIN_CLAUSE
 from tests.alignment.wrapping import Pair, limits_of

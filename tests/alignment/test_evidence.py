@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
+import random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibidem.alignment import Words
 from ibidem.alignment.aligner import (
     MODELS,
     MOST_EVIDENCE,
@@ -20,10 +23,11 @@ from ibidem.alignment.aligner import (
     all_weights,
     chance_level,
     logarithms,
+    may_have_passages,
     rarity_levels,
     word_weights,
 )
-from ibidem.alignment.kernels.evidence import (
+from ibidem.alignment.kernels.grades import (
     IN_ORDER,
     LEVELS_PER_UNIT,
     LOWEST_EXPECTED,
@@ -33,8 +37,10 @@ from ibidem.alignment.kernels.evidence import (
     NOT_THERE,
     STEPS_PER_UNIT,
 )
+from ibidem.columns.kernels.lanes import N_LANES
+from ibidem.config import Config
 from tests.alignment.twins import expected_grades, stretches
-from tests.alignment.wrapping import Pair, as_array, best_stretch_of, limits_of
+from tests.alignment.wrapping import Pair, as_array, best_stretch_of, best_stretches_of, limits_of
 
 Case = tuple[list[int], list[int], tuple[int, int], tuple[int, int]]
 
@@ -199,3 +205,63 @@ def test_models_are_shares() -> None:
         assert in_order > 0
         assert loose > 0
         assert in_order + loose < 1
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(1, 300), st.booleans())
+def test_all_models_at_once_find_what_each_finds_by_itself(rng: random.Random, n_words: int, has_low_limits: bool) -> None:
+    limits = limits_of()
+    if has_low_limits:  # so that stretches are divided often
+        limits = limits._replace(most_falls=limits.most_falls / 8)
+    low, high = sorted(rng.sample(range(n_words + 1), 2))
+    core_start = rng.randint(low, high - 1)
+    core_end = rng.randint(core_start + 1, high)
+    share = rng.random()
+    grades, in_place = (
+        as_array([rng.randrange(NOT_THERE) if rng.random() < share else NOT_THERE for _ in range(n_words)], np.int32)
+        for _ in range(2)
+    )
+    bounds = as_array([rng.choice([0, 0, 0, 1, 2, 3]) for _ in range(n_words + 1)], np.uint8)
+    room = Pair([1] * n_words, [1], [False] * n_words, [False]).room
+    assert room is not None
+    room.grading.grades[:n_words], room.grading.in_place[:n_words] = grades, in_place
+    together = np.empty(3 * N_LANES)
+    best_stretches_of(room.grading, bounds, low, high, core_start, core_end, limits, together)
+    for model in range(N_MODELS):
+        found = np.empty(2, np.int64)
+        graded = in_place if model == N_MODELS - 1 else grades
+        alone = best_stretch_of(
+            graded, bounds, low, high, core_start, core_end, limits.weights, model, limits.end_costs, limits.most_falls[model],
+            found,
+        )  # fmt: skip
+        if alone < -1e17:
+            assert together[model] < -1e17
+        else:
+            assert [alone, *found.tolist()] == together[model::N_LANES].tolist()
+
+
+@settings(max_examples=200, deadline=None)
+@given(stretches_of_texts(), st.sampled_from([2.0, 10.0, 25.0]))
+def test_places_are_hopeful_if_both_sides_have_half_the_evidence_of_a_passage(case: Case, min_evidence: float) -> None:
+    a, b = case[:2]
+    limits = limits_of(min_evidence=min_evidence)
+    pair = Pair(a, b, [False] * len(a), [False] * len(b))
+    most = []
+    for low, high, other in ((0, len(a), (len(a), len(a) + len(b))), (len(a), len(a) + len(b), (0, len(a)))):
+        graded = [as_array([NOT_THERE] * low + grades, np.int32) for grades in pair.grade(other, low, high, limits)]
+        assert pair.room is not None
+        most.append(
+            max(
+                best_stretch_of(
+                    graded[model == N_MODELS - 1], pair.room.bounds, low, high, low, high, limits.weights, model,
+                    limits.end_costs, limits.most_falls[model], np.empty(2, np.int64),
+                )
+                for model in range(N_MODELS)
+            )
+        )  # fmt: skip
+    first = np.array([0, len(a), len(a) + len(b)])
+    bounds = np.zeros(len(a) + len(b) + 1, np.uint8)
+    words = Words(np.array(a + b, np.uint32), bounds, first, first)
+    config = dataclasses.replace(Config().alignment, min_evidence=min_evidence)
+    spans = np.array([[0, len(a), len(a), len(a) + len(b)]])
+    assert may_have_passages(words, spans, config, 4).tolist() == [min(most) >= 0.5 * min_evidence]

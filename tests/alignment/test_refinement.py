@@ -94,8 +94,12 @@ def test_passages_are_extended_as_far_as_words_are_equal(case, least: int) -> No
 def reached_across(a: list[int], b: list[int], bounds_a: list[int], bounds_b: list[int]) -> tuple[int, int, int]:
     """Return how many words are reached on both sides across differences, and how many of them are equal.
 
-    The words go away from the passage; bounds are those beside it, then after each word.
+    The words go away from the passage, to the end of the sentence at most; bounds are those beside it, then after each word.
     """
+    a, b = (
+        words[: next((k for k, bound in enumerate(bounds) if bound >= STOP_BOUND), len(words))]
+        for words, bounds in ((a, bounds_a), (b, bounds_b))
+    )
 
     def equal(i: int, j: int) -> int:
         n = 0
@@ -132,7 +136,7 @@ def test_passages_are_extended_across_short_differences(case, least: int) -> Non
     texts, pairs, spans = case
     words = [word for text in texts for word in text]
     rng = random.Random(len(words))
-    bounds = [rng.choice([ATTACHED, WITHIN_CLAUSE, WITHIN_CLAUSE, STOP_BOUND]) for _ in range(len(words) + 1)]
+    bounds = [rng.choice([ATTACHED, *[WITHIN_CLAUSE] * 8, STOP_BOUND]) for _ in range(len(words) + 1)]
     first = np.cumsum([0, *map(len, texts)]).astype(np.int64)
     for at in first:
         bounds[at] = SENTENCE_BOUND

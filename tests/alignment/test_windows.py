@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.alignment import Words, align_spans
-from ibidem.alignment.found_spans import FoundSpans
+from ibidem.alignment.found_spans import FoundSpans, words_in_common
 from ibidem.alignment.windows import (
     LEAST_OF_SUMMED_UP,
     LEAST_STRETCHED,
@@ -86,6 +86,15 @@ def test_a_second_copy_of_the_same_words_is_a_passage_too() -> None:
     whole = np.array([[0, 160, 160, 560]])
     found = align_spans(words, whole, Config().alignment, 4).spans.tolist()
     assert found == [[80, 160, 160, 240], [80, 160, 400, 480]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(1, 40), st.integers(1, 12))
+def test_words_in_common_are_counted_with_their_repetitions(rng: random.Random, n_words: int, n_different: int) -> None:
+    stems = [rng.randrange(n_different) for _ in range(n_words)]
+    spans = [[*sorted(rng.choices(range(n_words + 1), k=2)), *sorted(rng.choices(range(n_words + 1), k=2))] for _ in range(5)]
+    expected = [sum((Counter(stems[s[0] : s[1]]) & Counter(stems[s[2] : s[3]])).values()) for s in spans]
+    assert words_in_common(np.array(spans), np.array(stems, np.uint32)).tolist() == expected
 
 
 def test_a_passage_that_goes_on_beyond_its_window_is_found_whole() -> None:

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import aligner
-from ibidem.alignment.aligner import N_MODELS, all_weights, chance_level, logarithms, most_falls, rarity_levels
+from ibidem.alignment.aligner import N_MODELS, all_weights, chance_level, logarithms, model_lanes, most_falls, rarity_levels
 from ibidem.alignment.kernels.ends import extend_passages
-from ibidem.alignment.kernels.evidence import best_stretch, grade_against
-from ibidem.alignment.kernels.pairs import find_seeds, number_text
+from ibidem.alignment.kernels.grades import grade_against
+from ibidem.alignment.kernels.pairs import find_seeds, number_octets, number_text
 from ibidem.alignment.kernels.room import TASK, Limits, Room, Text, make_room
 from ibidem.alignment.kernels.seeds import next_cluster, put_task
+from ibidem.alignment.kernels.stretches import best_stretch, best_stretches
 from ibidem.execution.compiler import outer_kernel
 from ibidem.sentences.kernels.stems import SENTENCE_BOUND, WITHIN_CLAUSE
 
@@ -34,6 +35,7 @@ def _text_of(stems, bounds, in_document, spans, room, unseen):
     text = Text(room.words, room.pairs, room.runs, room.bounds, n_a_words, n_words)
     room.stamp[0] += 1
     number_text(stems, bounds, in_document, room.starts, room.ends, n_words, text, room, room.stamp[0], unseen)
+    number_octets(text, room)
     return text
 
 
@@ -61,6 +63,11 @@ def _extend(stems, bounds, in_document, spans, place, room, limits):
 @outer_kernel
 def best_stretch_of(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, most_fall, found):
     return best_stretch(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, most_fall, found)
+
+
+@outer_kernel
+def best_stretches_of(grading, bounds, low, high, core_start, core_end, limits, found):
+    best_stretches(grading, bounds, low, high, core_start, core_end, limits, found)
 
 
 @outer_kernel
@@ -136,6 +143,7 @@ def limits_of(**changed: Any) -> Limits:
         logarithms=logarithms(), end_costs=np.array(aligner.END_COSTS), min_summary_evidence=aligner.SUMMARY_EVIDENCE,
         min_extension_evidence=aligner.EXTENSION_EVIDENCE,
         beside_verbatim=aligner.BESIDE_VERBATIM, n_models=N_MODELS, most_falls=most_falls(), weights=all_weights(),
+        lanes=model_lanes()[0], noisy_lanes=model_lanes()[1],
     )  # fmt: skip
     return limits._replace(**changed)
 

@@ -48,24 +48,61 @@ def chromium() -> Iterator[Any]:
         pytest.skip("there is no Chromium; `make test` installs it where it may")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        # One process for all pages of a context: to start one takes longer than to open a page in it.
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--process-per-site"])
         yield browser
         browser.close()
 
 
+class Contexts:
+    """The contexts of a browser, one for all pages of the same settings.
+
+    Each keeps an empty page for every kind of address, so that the process behind it lives from one test to the next. A page
+    finds nothing of those before it: they are closed, and what they stored is removed.
+    """
+
+    def __init__(self, browser: Any, folder: Path) -> None:
+        self._browser, self._folder = browser, folder
+        self._contexts: dict[str, Any] = {}
+
+    def context(self, settings: dict[str, Any]) -> Any:
+        """Return the context of these settings."""
+        key = json.dumps(settings, sort_keys=True)
+        if key not in self._contexts:
+            context = self._contexts[key] = self._browser.new_context(**settings)
+            empty = self._folder / "empty.html"
+            empty.write_text("<!doctype html>", "utf-8")
+            for address in (empty.as_uri(), "http://127.0.0.1/"):
+                page = context.new_page()
+                page.route("**/*", lambda route: route.fulfill(content_type="text/html", body="<!doctype html>"))
+                page.goto(address)
+        return self._contexts[key]
+
+    def clear(self, context: Any, page: Any) -> None:
+        """Close all pages but the empty ones, and remove what they left."""
+        devtools = context.new_cdp_session(page)
+        for origin in {"file://", page.evaluate("location.origin")} - {"null"}:
+            devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        devtools.send("Network.clearBrowserCache")
+        for opened in context.pages[2:]:
+            opened.close()
+        context.clear_cookies()
+
+
 @pytest.fixture(scope="session")
-def open_page(chromium: Any) -> Open:
+def open_page(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Open:
     """Open an address; whatever the page complains of, and whatever it asks of others, fails the test."""
+    contexts = Contexts(chromium, tmp_path_factory.mktemp("empty"))
 
     @contextmanager
     def opened(
         address: str, own: str = "file://", offline: bool = True, ready: str = "html[data-ready=true]", **settings: Any
     ) -> Iterator[Any]:
-        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+        context = contexts.context({"viewport": {"width": 1280, "height": 900}, **settings})
         context.set_offline(offline)
         complaints: list[str] = []
+        page = context.new_page()
         try:
-            page = context.new_page()
             page.set_default_timeout(1000 * LIMIT_SECONDS)
             page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
             page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -82,7 +119,7 @@ def open_page(chromium: Any) -> Open:
             page.wait_for_timeout(50)
             assert complaints == []
         finally:
-            context.close()
+            contexts.clear(context, page)
 
     return opened
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibidem.config import DocumentsConfig
-from ibidem.formats import jsonl_files, line_streams, read_batches
+from ibidem.formats import json_columns, jsonl_files, line_streams, read_batches
 from ibidem.formats.records import Wanted
 from ibidem.model import Skipped
 
@@ -25,12 +25,13 @@ def collect(path: Path, **config: Any) -> Found:
     return rows, skipped
 
 
-def parse(block: bytes, fast: bool, monkeypatch: pytest.MonkeyPatch) -> Found:
+def parse(block: bytes, way: str, monkeypatch: pytest.MonkeyPatch) -> Found:
     with monkeypatch.context() as patch:
-        if not fast:
+        if way == "line by line":
             patch.setattr(jsonl_files, "_parse_fast", lambda *_: None)
+        patch.setattr(json_columns, "N_ARROW_BLOCKS", 0 if way == "kernel" else 8)
         wanted = Wanted(DocumentsConfig())
-        types = jsonl_files.FieldTypes(wanted)
+        types = json_columns.FieldTypes(wanted)
         for line in block.split(b"\n")[:1]:
             first = jsonl_files.parse_line(line)
             if isinstance(first, dict):
@@ -53,6 +54,22 @@ numbered = st.fixed_dictionaries({"id": st.integers(-(2**70), 2**70), "text": wo
 strange = st.fixed_dictionaries(
     {}, optional={"text": json_values, "id": doc_ids, "time": spellings, "group": json_values, "": json_values}
 )
+
+# No lone surrogates, which no column of texts can have; the names of fields without escapes.
+printed = st.text(st.one_of(st.sampled_from('aé漢😀 \n\t"\\{}[],:\u2028\x85\x00'), st.characters(codec="utf-8")), max_size=24)
+whole = st.integers(-(10**18) + 1, 10**18 - 1)
+unused = st.recursive(
+    st.one_of(st.none(), st.booleans(), whole, st.floats(allow_nan=False, allow_infinity=False), printed),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(printed, inner, max_size=2)),
+    max_leaves=6,
+)
+ordinary = st.fixed_dictionaries(
+    {"text": st.one_of(printed, st.none())},
+    optional={
+        "id": st.one_of(printed, whole, st.none()), "group": st.one_of(printed, whole, st.none()),
+        "time": st.one_of(printed, st.none()), "extra": unused, "t": unused,
+    },
+)  # fmt: skip
 
 
 @st.composite
@@ -82,8 +99,24 @@ def lines(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines())
-def test_the_fast_way_gives_what_line_by_line_gives(monkeypatch: pytest.MonkeyPatch, block: bytes) -> None:
-    assert parse(block, True, monkeypatch) == parse(block, False, monkeypatch)
+def test_the_fast_ways_give_what_line_by_line_gives(monkeypatch: pytest.MonkeyPatch, block: bytes) -> None:
+    given = parse(block, "line by line", monkeypatch)
+    assert parse(block, "kernel", monkeypatch) == given
+    assert parse(block, "arrow", monkeypatch) == given
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(ordinary, min_size=1, max_size=5), st.booleans(), st.sampled_from(["\n", "\r\n", "\n\n"]))
+def test_the_kernel_reads_ordinary_records(records: list[dict[str, Any]], is_ascii: bool, end: str) -> None:
+    block = end.join(json.dumps(record, ensure_ascii=is_ascii) for record in records).encode()
+    names = ("text", "id", "time", "group")
+    found = json_columns.read_plain(block, names)
+    assert found is not None
+    step = 2 if end == "\n\n" else 1
+    assert found.lines.tolist() == [step * row for row in range(len(records))]
+    assert [block[start : start + 1] for start in found.starts.tolist()] == [b"{"] * len(records)
+    for name, column in zip(names, found.values, strict=True):
+        assert column.to_pylist() == [None if (value := record.get(name)) is None else str(value) for record in records]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ibidem.config import DocumentsConfig
 from ibidem.config.addresses import shown_address
 from ibidem.errors import InputError, ResourceError
 from ibidem.formats import describe_inputs, read, read_batches, remote_streams
+from ibidem.formats.remote_access import tried
 from ibidem.formats.remote_files import look_up
 from ibidem.formats.remote_streams import RemoteStream
 from ibidem.model import Skipped
@@ -198,6 +200,19 @@ def test_credentials_that_do_not_fit(s3: tuple[Any, str], monkeypatch: pytest.Mo
     monkeypatch.setattr(system, "info", denied)
     with pytest.raises(InputError, match=rf"no access to s3://{bucket}/a.txt\nCheck your credentials"):
         ids(f"s3://{bucket}/a.txt")
+
+
+def test_a_certificate_that_is_not_trusted_is_not_asked_for_again() -> None:
+    """It will be the same in a quarter of a minute."""
+    asked = []
+
+    def connect() -> None:
+        asked.append(1)
+        raise OSError("cannot connect") from ssl.SSLCertVerificationError("self-signed certificate")
+
+    with pytest.raises(InputError, match="cannot read"):
+        tried("https://news.example/a.jsonl", connect)
+    assert len(asked) == 1
 
 
 def test_a_missing_library_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

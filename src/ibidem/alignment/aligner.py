@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ibidem.alignment.kernels import pairs as kernels
 from ibidem.alignment.kernels.ends import cover_last
-from ibidem.alignment.kernels.evidence import (
+from ibidem.alignment.kernels.grades import (
     IN_ORDER,
     LEVELS_PER_UNIT,
     LOWEST_EXPECTED,
@@ -24,6 +24,7 @@ from ibidem.alignment.kernels.evidence import (
     STEPS_PER_UNIT,
 )
 from ibidem.alignment.kernels.room import Limits, NumberTable, Room, make_room
+from ibidem.columns.kernels.lanes import N_LANES
 from ibidem.config import AlignmentConfig
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 
@@ -147,6 +148,17 @@ def align_spans(
     return Aligned(table[order])
 
 
+def may_have_passages(
+    words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int, run_tasks: RunTasks = in_turn
+) -> NDArray[np.bool_]:
+    """Return in which pairs of spans of words there is so much evidence that aligning them, and what is around them, may lead
+    to a passage.
+
+    This costs a small part of an alignment.
+    """
+    return _promising(words, spans, config, max_gap_sentences, run_tasks, for_summaries=False)
+
+
 def may_have_summaries(
     words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int, run_tasks: RunTasks = in_turn
 ) -> NDArray[np.bool_]:
@@ -154,11 +166,18 @@ def may_have_summaries(
 
     This costs a small part of an alignment.
     """
+    return _promising(words, spans, config, max_gap_sentences, run_tasks, for_summaries=True)
+
+
+def _promising(
+    words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int, run_tasks: RunTasks,
+    for_summaries: bool,
+) -> NDArray[np.bool_]:  # fmt: skip
     limits, columns = _limits(config, max_gap_sentences), _columns(words, spans)
 
     def mark(task: tuple[int, int]) -> NDArray[np.bool_]:
         is_marked = np.empty(task[1] - task[0], np.bool_)
-        kernels.mark_summaries(*columns, *task, _room_for(spans[slice(*task)]), limits, is_marked)
+        kernels.mark_promising(*columns, *task, _room_for(spans[slice(*task)]), limits, for_summaries, is_marked)
         return is_marked
 
     return np.concatenate([np.empty(0, np.bool_), *run_tasks(mark, _tasks(spans))])
@@ -183,6 +202,7 @@ def _columns(words: Words, spans: NDArray[np.int64]) -> tuple[NDArray[Any], ...]
 
 
 def _limits(config: AlignmentConfig, max_gap_sentences: int) -> Limits:
+    lanes, noisy_lanes = model_lanes()
     return Limits(
         min_evidence=config.min_evidence,
         min_words=config.min_aligned_words,
@@ -203,6 +223,8 @@ def _limits(config: AlignmentConfig, max_gap_sentences: int) -> Limits:
         n_models=N_MODELS,
         most_falls=most_falls(),
         weights=all_weights(),
+        lanes=lanes,
+        noisy_lanes=noisy_lanes,
     )
 
 
@@ -229,6 +251,14 @@ def all_weights() -> NDArray[np.float64]:
     """Return the weights of the models, that for noise last; of summaries; and the most that any of the models gives, flat."""
     weights = np.concatenate([word_weights(), NOISY_WEIGHT * word_weights((NOISY_MODEL,))])
     return np.concatenate([weights, word_weights((SUMMARY_MODEL,)), weights.reshape(N_MODELS, N_GRADES).max(axis=0)])
+
+
+def model_lanes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weights per grade and model, one model a lane, flat: those by grades, and by grades in place for noise."""
+    weights = np.zeros((N_GRADES, N_LANES))
+    weights[:, :N_MODELS] = all_weights().reshape(-1, N_GRADES)[:N_MODELS].T
+    is_noisy = np.arange(N_LANES) == N_MODELS - 1
+    return np.where(is_noisy, 0.0, weights).reshape(-1), np.where(is_noisy, weights, 0.0).reshape(-1)
 
 
 def most_falls() -> NDArray[np.float64]:

@@ -23,6 +23,8 @@ LEAST_BONDS = 4
 MAX_GAP_WORDS = 100  # between bonds of one place
 LEAST_RUN = kernels.WINDOW + OCTET_WORDS - 1
 _N_TASKS = 64
+_N_MEETING_TASKS = 4  # each counts all documents
+_UPPER_HALF = np.uint64(0xFFFFFFFF00000000)
 _BONDS_PER_WORD = 2
 _WORDS_PER_BYTE_BITS = 3  # so that the bits of keys fit in the cache
 Column = NDArray[Any]
@@ -80,10 +82,10 @@ def find_rectangles(
         return kernels.list_octets(*given, wanted, marks)  # type: ignore[no-any-return]
 
     # Marks are passed on, not named, so that their keys are released when they have met.
-    met = rectangles_of_bonds(meetings_of(marks_of(list_bonds, words, run_tasks, choosing=True), words, pairing), run_tasks)
-    octets = meetings_of(marks_of(list_octets, words, run_tasks, choosing=False), words, pairing)
-    runs = rectangles_of_runs(octets, words, min_words, run_tasks)
-    return by_place(met, runs)
+    met = meetings_of(marks_of(list_bonds, words, run_tasks, choosing=True), words, pairing, run_tasks)
+    around_bonds = rectangles_of_bonds(met, run_tasks)
+    met = meetings_of(marks_of(list_octets, words, run_tasks, choosing=False), words, pairing, run_tasks)
+    return by_place(around_bonds, rectangles_of_runs(met, words, min_words, run_tasks))
 
 
 def room_for_marks(words: Words, task: tuple[int, int]) -> Marks:
@@ -138,13 +140,30 @@ def marks_of(list_marks: ListMarks, words: Words, run_tasks: RunTasks, choosing:
     return marks
 
 
-def meetings_of(marks: Marks, words: Words, pairing: Pairing) -> Meetings:
+def meetings_of(marks: Marks, words: Words, pairing: Pairing, run_tasks: RunTasks = in_turn) -> Meetings:
     """Return the marks that meet in two documents, by pair."""
-    first = np.zeros(len(words.document_first), np.int64)
-    given = marks.keys, MOST_PLACES, marks.documents, marks.openness, pairing.side, pairing.group_numbers
-    kernels.list_meetings(*given, True, first, np.empty(0, np.uint32))
+    edges = np.arange(1, _N_MEETING_TASKS) * len(marks.keys) // _N_MEETING_TASKS
+    first_keys = marks.keys[edges[edges < len(marks.keys)]] & _UPPER_HALF  # equal keys are in one task
+    bounds = [0] * (_N_MEETING_TASKS - len(first_keys)) + [*np.searchsorted(marks.keys, first_keys).tolist(), len(marks.keys)]
+    given = MOST_PLACES, marks.documents, marks.openness, pairing.side, pairing.group_numbers
+    positions = np.zeros((_N_MEETING_TASKS, len(words.document_first) - 1), np.int64)
+
+    def count(task: int) -> None:
+        span = bounds[task], bounds[task + 1]
+        kernels.list_meetings(marks.keys, *span, *given, True, positions[task], np.empty(0, np.uint32))
+
+    for _ in run_tasks(count, range(_N_MEETING_TASKS)):
+        pass
+    first = np.concatenate([[0], np.cumsum(positions.sum(axis=0))])
+    # The meetings of a document are those of one task after the other.
+    positions = np.cumsum(np.concatenate([first[None, :-1], positions[:-1]]), axis=0)
     pairs = np.empty(2 * int(first[-1]), np.uint32)
-    kernels.list_meetings(*given, False, first, pairs)
+
+    def write(task: int) -> None:
+        kernels.list_meetings(marks.keys, bounds[task], bounds[task + 1], *given, False, positions[task], pairs)
+
+    for _ in run_tasks(write, range(_N_MEETING_TASKS)):
+        pass
     return Meetings(marks.words, marks.documents, pairs, first)
 
 
@@ -157,7 +176,7 @@ def rectangles_of_bonds(met: Meetings, run_tasks: RunTasks = in_turn) -> NDArray
         room = int(first[task[1]] - first[task[0]]) // LEAST_BONDS + 1
         rectangles = np.empty(kernels.RECTANGLE * room, np.int64)
         n = kernels.list_rectangles(
-            *task, first, met.pairs, met.words, met.documents, LEAST_BONDS, MAX_GAP_WORDS,
+            *task, first, met.pairs, met.words, met.documents, LEAST_BONDS, MAX_GAP_WORDS, np.zeros(len(first) - 1, np.int32),
             np.empty(2 * most_meetings, np.int64), np.empty(TASK * (most_meetings + 2), np.int64), np.empty(3, np.int64),
             rectangles,
         )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment.aligner import Aligned
-from ibidem.alignment.kernels.refinement import ENTRIES, find_around
+from ibidem.alignment.kernels.refinement import ENTRIES, count_common, find_around
 from ibidem.columns.components import connected
 
 _SLACK_WORDS = 8  # by which words may be moved inside a passage, besides words that are only on one side
@@ -72,10 +72,10 @@ def passages_around(points: Numbers, pairs: Numbers, found: FoundSpans) -> Numbe
     return np.where(around < 0, -1, concerned[around]) if len(concerned) else around
 
 
-def joined(aligned: Aligned, beside: Numbers, found: FoundSpans) -> Aligned:
+def joined(aligned: Aligned, beside: Numbers, found: FoundSpans, stems: NDArray[np.uint32]) -> Aligned:
     """Return aligned passages, each as one with the found passages `beside` its start and its end (-1: none).
 
-    Those beside the same found passage become one.
+    Those beside the same found passage become one. Their words in common are counted again.
     """
     n = len(aligned)
     rows, ends = np.nonzero(beside >= 0)
@@ -84,18 +84,20 @@ def joined(aligned: Aligned, beside: Numbers, found: FoundSpans) -> Aligned:
     which, at = np.unique(beside[rows, ends], return_inverse=True)
     root = connected(rows.astype(np.int32), (n + at).astype(np.int32), n + len(which))
     table = aligned.table.copy()
-    spans, low, high = found.spans[which], aligned.spans.copy(), aligned.spans.copy()
-    of_aligned, of_found = root[:n], root[n:]
-    for part, of_part in ((aligned.spans, of_aligned), (spans, of_found)):
+    low, high = aligned.spans.copy(), aligned.spans.copy()
+    for part, of_part in ((aligned.spans, root[:n]), (found.spans[which], root[n:])):
         np.minimum.at(low, of_part, part)
         np.maximum.at(high, of_part, part)
     table[:, 1:5] = np.where(np.arange(4) % 2 == 0, low, high)
-    # Of a found passage, count what is not counted as aligned.
-    n_words = (spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2]) / 2
-    inner = np.minimum(aligned.spans[rows], spans[at])[:, [1, 3]] - np.maximum(aligned.spans[rows], spans[at])[:, [0, 2]]
-    np.subtract.at(n_words, at, np.maximum(inner, 0).sum(axis=1) / 2)
-    n_common = np.zeros(n, np.int64)
-    np.add.at(n_common, of_aligned, aligned.n_common)
-    np.add.at(n_common, of_found, np.rint(found.similarity[which] * np.maximum(n_words, 0.0)).astype(np.int64))
-    table[:, 5] = n_common
-    return Aligned(table[of_aligned == np.arange(n)])
+    changed = np.unique(root[rows])
+    table[changed, 5] = words_in_common(table[changed, 1:5], stems)
+    return Aligned(table[root[:n] == np.arange(n)])
+
+
+def words_in_common(spans: Numbers, stems: NDArray[np.uint32]) -> Numbers:
+    """Return how many words of each span of a have a counterpart of their own in the span of b."""
+    lengths = np.diff(spans, axis=1)[:, [0, 2]]
+    room = [np.empty(int(lengths[:, side].max(initial=0)), np.uint32) for side in range(2)]
+    counts = np.empty(len(spans), np.int64)
+    count_common(np.ascontiguousarray(spans).reshape(-1), stems, *room, counts)
+    return counts

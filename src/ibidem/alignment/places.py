@@ -16,9 +16,9 @@ from ibidem.columns.texts import text_buffers
 from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.execution.memory import release_unused
-from ibidem.execution.tasks import RunTasks
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.model import DIRECTIONS, KINDS
-from ibidem.passages.tables import passage_columns
+from ibidem.passages.tables import LocatedPassages
 from ibidem.sentences import digest_tokens, stem_words, tokenise_spans
 from ibidem.sentences.code_points import load_code_points
 from ibidem.sentences.kernels.stems import SENTENCE_BOUND, locate_words
@@ -110,10 +110,14 @@ def whole_documents(words: Words, pairs: NDArray[np.int64]) -> Numbers:
     return np.stack([first[pairs[:, 0]], first[pairs[:, 0] + 1], first[pairs[:, 1]], first[pairs[:, 1] + 1]], axis=1)
 
 
-def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPassages:
+def locate(aligned: Aligned, words: Words, collection: Collection, run_tasks: RunTasks = in_turn) -> AlignedPassages:
     """Return where the passages are: whole sentences with their punctuation, otherwise from word to word."""
-    sides = [locate_side(aligned.spans[:, [2 * side, 2 * side + 1]], words, collection) for side in range(2)]
-    return put_together(sides[0], sides[1], aligned.spans, aligned.n_common)
+
+    def of_side(side: int) -> LocatedSide:
+        return locate_side(aligned.spans[:, [2 * side, 2 * side + 1]], words, collection)
+
+    a, b = run_tasks(of_side, range(2))
+    return put_together(a, b, aligned.spans, aligned.n_common)
 
 
 def locate_side(spans: Numbers, words: Words, collection: Collection) -> LocatedSide:
@@ -167,11 +171,15 @@ def directions_of(time_a: Numbers, time_b: Numbers) -> NDArray[np.int8]:
 
 def aligned_table(passages: AlignedPassages, collection: Collection, min_sentences: int) -> pa.Table:
     """Return aligned passages in the schema PASSAGES."""
-    kinds = kinds_of(passages, min_sentences)
-    directions = directions_of(*(collection.times[documents] for documents in passages.documents))
-    return passage_columns(
-        passages.documents, passages.places, passages.n_sentences, passages.similarity, kinds,
-        directions, passages.first_sentences - collection.document_first[passages.documents], collection.ids,
+    return located(passages, collection, min_sentences).table(collection.ids)
+
+
+def located(passages: AlignedPassages, collection: Collection, min_sentences: int) -> LocatedPassages:
+    """Return aligned passages as those found by sentences are."""
+    return LocatedPassages(
+        passages.documents, passages.places, passages.n_sentences, passages.similarity, kinds_of(passages, min_sentences),
+        directions_of(*(collection.times[documents] for documents in passages.documents)),
+        passages.first_sentences - collection.document_first[passages.documents],
     )  # fmt: skip
 
 

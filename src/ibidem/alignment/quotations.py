@@ -88,7 +88,7 @@ def find_quotations(
     def list_marks(task: tuple[int, int], wanted: Column, marks: Marks) -> int:
         return list_quotations(words, is_open, task, rarity, min_words, wanted, marks)
 
-    met = meetings_of(marks_of(list_marks, words, run_tasks, choosing=True), words, pairing)
+    met = meetings_of(marks_of(list_marks, words, run_tasks, choosing=True), words, pairing, run_tasks)
     return quotations_around(met, words, min_words, run_tasks)
 
 

@@ -11,9 +11,9 @@ from ibidem.alignment import Aligned, Words, align_spans, find_rectangles
 from ibidem.alignment.aligner import covering_last
 from ibidem.alignment.found_spans import FoundSpans, cells, documents_of, pair_numbers
 from ibidem.alignment.kernels.refinement import choose_passages, extend_across, extend_equal, mark_covered, word_spans
-from ibidem.alignment.places import AlignedPassages, locate, whole_documents, words_of
+from ibidem.alignment.places import AlignedPassages, locate, words_of
 from ibidem.alignment.quotations import find_quotations
-from ibidem.alignment.windows import align_windows
+from ibidem.alignment.windows import align_windows, merged, with_margins
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
@@ -25,6 +25,7 @@ from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL
 from ibidem.signatures import collapse_sentences
 
 LEAST_EXTENSION_WORDS = 4
+SENTENCE_MARGIN_WORDS = 1000
 _SLACK_WORDS = 2
 Numbers = NDArray[np.int64]
 
@@ -44,7 +45,7 @@ def align_passages(
     """Return the passages kept as found, and those aligned word by word; see `align_words`."""
     words = words_of(collection, run_tasks)
     outcome, _ = align_words(passages, rows, types, words, pairing, config, run_tasks, progress)
-    return _remaining(passages, outcome), locate(outcome.aligned, words, collection)
+    return _remaining(passages, outcome), locate(outcome.aligned, words, collection, run_tasks)
 
 
 def align_words(
@@ -82,19 +83,23 @@ def align_places(
     return _chosen(aligned, quotations, len(rectangles), words, found)
 
 
-def align_documents(
+def align_sentences(
     passages: list[PassageRows], rows: Rows, collection: Collection, pairs: Numbers, config: Config, run_tasks: RunTasks
 ) -> tuple[list[PassageRows], AlignedPassages]:
-    """Return the passages kept as found, and those aligned word by word, as `align_passages` does, where `pairs` are known.
+    """Return the passages kept as found, and those aligned word by word, as `align_passages` does, where it is known which
+    `pairs` of sentences promise something.
 
-    These documents are aligned as a whole. The outcome for two documents depends on these two alone.
+    Such places are few and far between: a wide margin around each is aligned, which is all of most documents. The outcome for
+    two documents depends on these two alone.
     """
     words = words_of(collection, run_tasks)
-    found, nothing = _found(passages, rows, words), np.empty((0, 4), np.int64)
-    gap = passage_limits(config).max_gap_sentences
-    aligned = align_spans(words, whole_documents(words, pairs), config.alignment, gap, run_tasks)
-    outcome = _chosen(aligned, nothing, len(pairs), words, found)
-    return _remaining(passages, outcome), locate(outcome.aligned, words, collection)
+    found, (a, b), first = _found(passages, rows, words), pairs.T, words.sentence_first
+    places = np.stack([first[a], first[a + 1], first[b], first[b + 1]], axis=1)
+    places = places[~_covered(places, found, words)]
+    around = merged(with_margins(places, np.full(places.shape, SENTENCE_MARGIN_WORDS), words), words)
+    aligned = align_spans(words, around, config.alignment, passage_limits(config).max_gap_sentences, run_tasks)
+    outcome = _chosen(aligned, np.empty((0, 4), np.int64), len(places), words, found)
+    return _remaining(passages, outcome), locate(outcome.aligned, words, collection, run_tasks)
 
 
 def _chosen(aligned: Aligned, quotations: Numbers, n_places: int, words: Words, found: FoundSpans) -> AlignedPlaces:

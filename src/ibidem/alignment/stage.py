@@ -66,8 +66,8 @@ def _exchange(
     documents, texts = sentences.table("documents"), sentences.table("texts")
     located = locate_sides(flow, aligned.pop("asked"), stems, states, documents, texts, config, layout)
     del stems, states
-    passages, copies = found.take_table("passages"), found.take_table("copies")
-    refined = put_in(flow, passages, copies, aligned.pop("outcomes"), located, config, layout)
+    by_sentences = {name: found.take_table(name) for name in ("passages", "names", "copies")}
+    refined = put_in(flow, by_sentences, aligned.pop("outcomes"), located, config, layout)
     found.tables["passages"] = refined["passages"]
     found.tables["coverage"] = [*found.take_several("coverage"), refined["coverage"]]
     found.tables["edges"] = [*found.take_several("edges"), refined["edges"]]

@@ -11,16 +11,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.alignment.aligner import Aligned, Words, align_spans, may_have_summaries
+from ibidem.alignment.aligner import Aligned, Words, align_spans, may_have_passages, may_have_summaries
 from ibidem.alignment.found_spans import FoundSpans, documents_of, joined, pair_numbers, passages_around
 from ibidem.alignment.kernels.pairs import OUTCOME
 from ibidem.config import Config, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
 
-MARGIN_WORDS = 60
+NEAR_WORDS = 20  # around a place, which are looked at before it is aligned
+MARGIN_WORDS = 30
 WIDER_WORDS = (200, 400)  # by which an end is widened that is reached, and once more if it is reached again
 SUMMARY_MARGIN_WORDS = 640
-EDGE_WORDS = 8  # a passage that comes so close to the edge of its window may go on
+EDGE_WORDS = 4  # a passage that comes so close to the edge of its window may go on
 # A summary draws on the whole of a text, which is in the window if it is not longer than this.
 MOST_SUMMED_UP_WORDS = 3000
 # The places of a summary: longer in the text that is summed up, a part of the other one.
@@ -46,6 +47,11 @@ def align_windows(places: Numbers, words: Words, found: FoundSpans, config: Conf
         first = words.document_first
         is_wide &= np.isin(pair_numbers(documents_of(places, first)), pair_numbers(documents_of(around, first)))
         margins[is_wide] = wide[is_wide]
+    # A summary needs no place with much evidence.
+    is_hopeful: NDArray[np.bool_] = margins.max(axis=1, initial=0) > MARGIN_WORDS
+    near = with_margins(places[~is_hopeful], np.full((np.count_nonzero(~is_hopeful), 4), NEAR_WORDS), words)
+    is_hopeful[~is_hopeful] = may_have_passages(words, near, config.alignment, gap, run_tasks)
+    places, margins = places[is_hopeful], margins[is_hopeful]
     windows = merged(with_margins(places, margins, words), words)
     tables, all_beside = [np.empty((0, OUTCOME), np.int64)], [np.empty((0, 2), np.int64)]
     for wider in (*WIDER_WORDS, 0):
@@ -58,7 +64,7 @@ def align_windows(places: Numbers, words: Words, found: FoundSpans, config: Conf
         tables.append(aligned.table[stays])
         all_beside.append(beside[stays])
         windows = merged(with_margins(windows[is_cut], more[is_cut][:, [0, 1, 0, 1]], words), words)
-    return joined(Aligned(np.concatenate(tables)), np.concatenate(all_beside), found)
+    return joined(Aligned(np.concatenate(tables)), np.concatenate(all_beside), found, words.stem)
 
 
 def _margins_for_summaries(places: Numbers, words: Words) -> Numbers:

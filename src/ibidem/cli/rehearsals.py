@@ -10,6 +10,7 @@ from typing import Any
 
 from ibidem import api, contamination_api
 from ibidem.config.settings import KEEP_RULES, LEVELS, MEASURES, METHODS, METHODS_IN_PARTS, SEARCH_METHODS, SIGNATURES
+from ibidem.formats.json_columns import read_plain
 from ibidem.index.index import Index
 
 _N_DOCUMENTS = 24
@@ -83,6 +84,7 @@ def rehearsals(verb: str, folder: Path) -> Iterator[Rehearsal]:
             if settings.get("method", "join") in METHODS_IN_PARTS and not in_memory_only:
                 yield partial(_run, verb, whole, None, {**settings, **on_disk})
                 yield partial(_run, verb, part, whole, {**settings, **on_disk})
+    yield partial(read_plain, Path(whole).read_bytes(), ("text", "id", "time", "group"))  # as in large files
 
 
 def _run(verb: str, inputs: str, against: str | None, settings: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ otherwise everything would be connected.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ from ibidem.passages.coverage import Coverage, Edges
 from ibidem.passages.kernels.windows import whole_text_keys
 
 
-def documents_table(passages: Sequence[PassageRows], repeats: Repeats, rows: Rows, collection: Collection) -> pa.Table:
+def documents_table(passages: Iterable[PassageRows], repeats: Repeats, rows: Rows, collection: Collection) -> pa.Table:
     """Return one row per input document in the schema DOCUMENTS; see `document_rows`.
 
     Time decides which place is earlier if both have one, otherwise reading order; with `against`, the reference comes before

@@ -57,9 +57,12 @@ def document_table(
     """
     if isinstance(flow, InMemory):
         whole = found.look()
-        passages = whole.passages if whole.covering is None else whole.covering
+        passages = list(whole.passages) if whole.covering is None else whole.covering
         whole.covering = None
-        return Parts(documents_table(passages, repeats.look(), whole.rows, sentences.look()))
+        known, collection = repeats.look(), sentences.look()
+        _ = collection.ids, collection.times, collection.document_first  # made once: other tables need them at the same time
+        rest = (passages.pop(0) for _ in range(len(passages)))  # each is released when it has been counted
+        return Parts(wait=flow.run_aside(lambda: documents_table(rest, known, whole.rows, collection)))
     edges = [*found.take_several("edges"), repeats.take_table("edges")]
     clustered = number_components(flow, "copies", edges, flow.layout)
     coverage = [*found.take_several("coverage"), repeats.take_table("coverage")]

@@ -126,6 +126,13 @@ class Collection(Documents):
         return np.asarray(self.end_byte == self.start_byte)
 
     @cached_property
+    def text_bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where each document's text begins and ends in the bytes of its batch."""
+        offsets = [text_buffers(batch.column("text"))[1] for batch in self.batches]
+        none = np.empty(0, np.int64)
+        return np.concatenate([none, *(each[:-1] for each in offsets)]), np.concatenate([none, *(each[1:] for each in offsets)])
+
+    @cached_property
     def document_first(self) -> NDArray[np.int64]:
         """The number of each document's first sentence, and last the number of sentences."""
         return np.searchsorted(self.document, np.arange(self.n_documents + 1)).astype(np.int64)

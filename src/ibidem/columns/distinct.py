@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
 _TABLE_SIZE = 4  # entries for each number that is known or wanted
+_MOST_BITS = 63
 
 
 def firsts(values: NDArray[Any]) -> Numbers:
@@ -50,12 +51,49 @@ def stable_order(values: NDArray[Any]) -> Numbers:
     return order
 
 
+def order_by(*columns: NDArray[Any]) -> Numbers:
+    """Return the order of rows by columns, the first column first; equal rows come as they are.
+
+    Columns of integers within few bits are sorted together.
+    """
+    if len(columns[0]) == 0 or any(column.dtype.kind not in "biu" for column in columns):
+        return np.lexsort(columns[::-1])
+    keys: list[Numbers] = []
+    n_bits = _MOST_BITS + 1
+    for column in columns:
+        numbers = column.view(np.uint8) if column.dtype == np.bool_ else column
+        low, high = numbers.min(), numbers.max()
+        more_bits = (int(high) - int(low)).bit_length()
+        if more_bits > _MOST_BITS:
+            return np.lexsort(columns[::-1])
+        n_bits += more_bits
+        if n_bits > _MOST_BITS:
+            keys.append(np.zeros(len(column), np.int64))
+            n_bits = more_bits
+        keys[-1] <<= more_bits
+        keys[-1] |= (numbers - low).astype(np.int64)
+    return stable_order(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
+
+
+def packed(*columns: Numbers) -> Numbers:
+    """Return one number for each row, in the order of the rows by their columns, the first column first."""
+    lows = [int(column.min(initial=0)) for column in columns]
+    bits = [(int(column.max(initial=0)) - low).bit_length() for column, low in zip(columns, lows, strict=True)]
+    if sum(bits) > _MOST_BITS:
+        return numbered(*columns)[0]
+    numbers = np.zeros(len(columns[0]), np.int64)
+    for column, low, n_bits in zip(columns, lows, bits, strict=True):
+        numbers <<= n_bits
+        numbers |= column - low
+    return numbers
+
+
 def numbered(*columns: NDArray[Any]) -> tuple[Numbers, Numbers]:
     """Number the distinct rows of some columns in sorted order, the first column first.
 
     Returns the number of each row, and one row for each number.
     """
-    order = np.lexsort(columns[::-1])
+    order = order_by(*columns)
     changes = np.zeros(len(order), np.bool_)
     changes[:1] = True
     for column in columns:

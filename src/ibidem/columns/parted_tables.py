@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
+from ibidem.columns.distinct import order_by
 from ibidem.columns.ragged import flat, lengths
 from ibidem.columns.rows import Rows, rows_of
 from ibidem.config import Config, passage_limits
@@ -100,7 +101,7 @@ def portions(n_bytes: NDArray[Any], most_bytes: int) -> Iterator[tuple[int, int]
 
 def distinct_pairs(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
     """Return one index of every distinct pair (a[i], b[i]), in increasing order of the pairs."""
-    order = np.lexsort((b, a))
+    order = order_by(a, b)
     a, b = a[order], b[order]
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.layout import Layout
-from ibidem.execution.tasks import RunTasks
+from ibidem.execution.tasks import RunTasks, at_once
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -56,6 +56,7 @@ Answer = Callable[[pa.Table, Mapping[str, pa.Table]], pa.Table | tuple[pa.Table,
 
 # Where documents are read from: a `Stream` in memory, stored rows on disk, scans on Spark.
 Source: TypeAlias = Any
+Job: TypeAlias = Callable[[], Any]
 ASKER = pa.field("asker", pa.int32())  # in a question: the partition that wants the answer
 
 
@@ -76,12 +77,14 @@ class Stream:
 class InMemory:
     """The whole collection is one part in memory: no exchange is needed, and cores share their work among threads.
 
-    `disk` is the budget in case columns outgrow memory after all.
+    `disk` is the budget in case columns outgrow memory after all. `run_aside` begins a job that only one core can work on, and
+    returns how to get its outcome: it must not run tasks itself.
     """
 
     run_tasks: RunTasks
     has_reference: bool = False
     disk: Callable[[], DiskBudget | None] = lambda: None
+    run_aside: Callable[[Job], Job] = at_once
 
 
 class Flow(Protocol):
@@ -128,9 +131,16 @@ class Parts(Generic[T]):
 
     value: T | None = None
     tables: dict[str, PartedTable | Sequence[PartedTable]] = field(default_factory=dict)
+    wait: Callable[[], T] | None = None  # for a value that is still being made
+
+    def settle(self) -> None:
+        """Wait for the value, if it is still being made."""
+        if self.wait is not None:
+            self.value, self.wait = self.wait(), None
 
     def look(self) -> T:
         """Return the value."""
+        self.settle()
         assert self.value is not None, "this part is in partitions, or was taken"
         return self.value
 
@@ -265,8 +275,10 @@ def routed(sent: Sent) -> Iterator[Routed]:
 def pieces(sent: Sent) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows of each partition in pieces small enough to send."""
     for part in routed(sent):
+        is_small = part.table.nbytes <= MOST_BLOCK_BYTES  # then so is each of its slices, whose sizes take longer to find
         for partition, (begin, end) in zip(part.partitions.tolist(), pairwise(part.bounds.tolist()), strict=True):
-            yield from ((partition, piece) for piece in small(part.table.slice(begin, end - begin), MOST_BLOCK_BYTES))
+            rows = part.table.slice(begin, end - begin)
+            yield from ((partition, piece) for piece in ((rows,) if is_small else small(rows, MOST_BLOCK_BYTES)))
 
 
 def small(table: pa.Table, most_bytes: int) -> Iterator[pa.Table]:

@@ -19,9 +19,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from llvmlite.binding import add_symbol
+from llvmlite.binding import add_symbol, parse_bitcode
 from numba.core import config
 from numba.core.caching import CacheImpl, CompileResultCacheImpl, FunctionCache
+from numba.core.codegen import JITCodeLibrary
 from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
 from ibidem.version import __version__
@@ -129,6 +130,28 @@ def sources_stamp(path: str) -> str:
     return blake2b(b"\0".join(contents), digest_size=16).hexdigest()
 
 
+class _StoredCode(JITCodeLibrary):
+    """Machine code from a file. What kernels that call it are linked with is parsed when one of them is compiled."""
+
+    _bitcode: bytes
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> _StoredCode:
+        name, _, (machine_code, bitcode, symbols) = state
+        code = cls(codegen, name)
+        code._bitcode = bitcode
+        code.enable_object_caching()
+        code._set_compiled_object(machine_code)
+        code._finalize_final_module()
+        codegen._engine._defined_symbols.update(symbols)
+        return code
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None:
+            self._shared_module = parse_bitcode(self._bitcode)
+        return self._shared_module
+
+
 class _Storage(CompileResultCacheImpl):
     _locator_classes = _places()
 
@@ -141,8 +164,20 @@ class _Storage(CompileResultCacheImpl):
 
         Numba would import the modules of all of them before the kernel is loaded, also large ones of its own.
         """
-        *others, environments = super().reduce(result)
-        return (*others, tuple(environment for environment in environments if environment.consts))
+        (name, kind, (machine_code, bitcode)), *others, environments = super().reduce(result)
+        module = result.library._get_module_for_linking()
+        symbols = [each.name for each in (*module.functions, *module.global_variables) if not each.is_declaration]
+        code = name, kind, (machine_code, bitcode, symbols)
+        return (code, *others, tuple(environment for environment in environments if environment.consts))
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return a kernel from what is stored. Numba calls this under its lock for compiling."""
+        codegen = target_context.codegen()
+        codegen._library_class = _StoredCode
+        try:
+            return super().rebuild(target_context, payload)
+        finally:
+            del codegen._library_class  # that of its class is for what is compiled
 
 
 @cache

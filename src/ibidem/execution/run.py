@@ -144,7 +144,7 @@ class MemoryRun(LocalRun):
         folder = config.engine.tmp_folder or tempfile.gettempdir()
         # Not a method: a reference from the flow back to the run would keep the inputs in memory until Python collects cycles.
         disk = partial(disk_of_run, inputs, against, config, folder)
-        self.flow = InMemory(self._threads.run_tasks, against is not None, disk)
+        self.flow = InMemory(self._threads.run_tasks, against is not None, disk, self._threads.run_aside)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._threads.close()

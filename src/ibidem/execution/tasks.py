@@ -27,6 +27,12 @@ def in_turn(function: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[An
     return map(function, parts)
 
 
+def at_once(job: Callable[[], Outcome]) -> Callable[[], Outcome]:
+    """Run a job that may run beside others, and return how to get its outcome."""
+    outcome = job()
+    return lambda: outcome
+
+
 def split_by_cost(costs: NDArray[np.int64], n_parts: int) -> Sequence[tuple[int, int]]:
     """Cut items into at most `n_parts` consecutive parts of about equal cost, none of them too cheap to be worth it."""
     if len(costs) == 0:

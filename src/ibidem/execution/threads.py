@@ -9,6 +9,8 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import TypeVar
 
+from ibidem.execution.tasks import at_once
+
 Part = TypeVar("Part")
 Outcome = TypeVar("Outcome")
 
@@ -38,6 +40,15 @@ class Threads:
             for _, future in waiting:
                 if future is not None:
                     future.cancel()
+
+    def run_aside(self, job: Callable[[], Outcome]) -> Callable[[], Outcome]:
+        """Begin a job beside the parts of a stage, and return how to get its outcome. With one worker, it runs first."""
+        if self.workers == 1 or self._is_closed:
+            return at_once(job)
+        aside = ThreadPoolExecutor(1, thread_name_prefix="ibidem-aside")
+        future = aside.submit(job)
+        aside.shutdown(wait=False)
+        return future.result
 
     def _submitted(self, function: Callable[[Part], Outcome], part: Part) -> Future[Outcome] | None:
         """Return what a thread will do, or None if the threads have just ended."""

@@ -22,6 +22,8 @@ _MOST_NAMED = 1000  # documents of repeated ids that a partition reports
 
 def check_unique_ids(batches: Sequence[pa.RecordBatch]) -> None:
     """Raise RepeatedIdError if two documents of these batches have the same id, naming the first that repeats."""
+    if sum(batch.num_rows for batch in batches) < 2:
+        return
     doc_ids = pa.chunked_array([batch.column("id") for batch in batches], pa.large_string())
     if pc.count_distinct(doc_ids).as_py() == len(doc_ids):
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path, PurePath
 
 from ibidem.config.addresses import file_part, is_remote
@@ -30,7 +31,9 @@ class CurrentFolder:
     never have the same.
     """
 
-    def __init__(self) -> None:
+    @cached_property
+    def _beginnings(self) -> tuple[str, ...]:
+        """How the full paths of what is below the folder begin; found when the first path is to be known."""
         try:
             folder = os.getcwd()
         except OSError:  # deleted meanwhile; absolute paths still lead somewhere
@@ -38,7 +41,7 @@ class CurrentFolder:
         shown = os.environ.get("PWD", "")  # where the shell says it is: links on the way there are not resolved
         folders = [folder, shown] if os.path.isabs(shown) and _is_same(shown, folder) else [folder]
         # Not the root: paths below it look like paths, and everything is below it.
-        self._beginnings = tuple(os.path.join(path, "") for path in folders if path and os.path.dirname(path) != path)
+        return tuple(os.path.join(path, "") for path in folders if path and os.path.dirname(path) != path)
 
     def known_as(self, path: str) -> str:
         """Return the path by which a file or folder is known; it may be "" for the current folder itself."""

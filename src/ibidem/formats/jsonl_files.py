@@ -1,8 +1,8 @@
 """JSON lines.
 
-Read: whole blocks go through Arrow's parser; a block that it refuses is read line by line instead. Both ways give the same
-documents (tested): Arrow is used only where its result is known to equal that of `json.loads`. Copied: runs of unchanged lines
-are copied in one piece; in a changed line, only the text changes.
+Read: whole blocks become columns at once (`json_columns`); a block with something unusual in it is read line by line instead.
+All ways give the same documents (tested). Copied: runs of unchanged lines are copied in one piece; in a changed line, only the
+text changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.json as pj
 
 from ibidem.errors import InputError
 from ibidem.formats.byte_streams import READ_ERRORS, STDIN, ByteStream, standard_input
@@ -23,6 +22,7 @@ from ibidem.formats.copy_files import InputFile, OutputFile
 from ibidem.formats.edits import Edits
 from ibidem.formats.field_paths import names_of_all
 from ibidem.formats.jobs import Job, Outcome, weighed
+from ibidem.formats.json_columns import FieldTypes, n_breaks, read_columns
 from ibidem.formats.json_fields import cut_object, mark_value, names_of
 from ibidem.formats.line_streams import Chunks, LongLine, arriving_lines, line_blocks
 from ibidem.formats.python_records import documents_of, kind_of, whole_number
@@ -30,9 +30,7 @@ from ibidem.formats.records import Records, Wanted, check, missing_text, too_lon
 from ibidem.formats.sources import FileSource
 from ibidem.model import Skipped
 
-# Arrow's parser counts in 32 bits.
-MAX_FAST_BYTES = 1 << 30
-_NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
+_NEWLINE = b"\n"[0]
 
 
 def read(stream: Chunks, source: FileSource, wanted: Wanted, first_line: int = 1) -> Iterator[Job]:
@@ -49,16 +47,16 @@ def read(stream: Chunks, source: FileSource, wanted: Wanted, first_line: int = 1
             line += not is_begun
             continue
         if line == first_line:
-            types.learn_first(block)
+            _learn_first(types, block)
         job = functools.partial(_parse_block, block, line, source.name, wanted, types, stream.take_count())
         yield weighed(job, len(block))
-        line += block.count(b"\n")
+        line += n_breaks(block)
 
 
 def parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted) -> Outcome:
     """Return the documents of a block of whole lines, the first being number `first_line` of its source."""
     types = FieldTypes(wanted)
-    types.learn_first(block)
+    _learn_first(types, block)
     return _parse_block(block, first_line, source, wanted, types, len(block))
 
 
@@ -100,35 +98,11 @@ def _lines_of(path: str) -> Iterator[bytes]:
         raise InputError(f"cannot read {path}: {reason}", "Check the spelling and the permissions.") from error
 
 
-class FieldTypes:
-    """Arrow types to ask for, learnt from earlier records; a wrong guess costs time, never a result."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        text, doc_id, time, group = wanted.names
-        self._wanted = wanted
-        self._types: dict[str, Any] = dict.fromkeys((group, time, doc_id, text), pa.large_string())
-
-    def learn(self, record: dict[str, Any]) -> None:
-        """Take the types of one record."""
-        text, doc_id, time, group = self._wanted.names
-        for name in (group, time, doc_id):
-            value = record.get(name)
-            if name == text or value is None or isinstance(value, bool):
-                continue
-            if isinstance(value, str):
-                self._types[name] = pa.large_string()
-            elif isinstance(value, (int, float)):
-                self._types[name] = pa.float64() if name == time and name not in (doc_id, group) else pa.int64()
-
-    def learn_first(self, block: bytes) -> None:
-        """Take the types of the first line of a block, if it is a record."""
-        first = parse_line(block[: block.find(b"\n") + 1 or len(block)])
-        if isinstance(first, dict):
-            self.learn(first)
-
-    def schema(self) -> Any:
-        """Return the schema to parse with."""
-        return pa.schema(list(self._types.items()))
+def _learn_first(types: FieldTypes, block: bytes) -> None:
+    """Learn the types of the first line of a block, if it is a record."""
+    first = parse_line(block[: block.find(b"\n") + 1 or len(block)])
+    if isinstance(first, dict):
+        types.learn(first)
 
 
 def _parse_block(block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int) -> Outcome:
@@ -139,41 +113,19 @@ def _parse_block(block: bytes, first_line: int, source: str, wanted: Wanted, typ
 
 
 def _parse_fast(block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes) -> Records | None:
-    """Return the records of a block, or None if it has to be read line by line.
-
-    Arrow ignores lines: it accepts consecutive objects, and a leading `null` makes it crash (seen in pyarrow 26). If every line
-    starts with { and ends with }, and there are as many rows as lines, then each line is one object: inside an object, a { can
-    only follow a colon, comma or bracket.
-    """
-    if not 0 < len(block) <= MAX_FAST_BYTES:
+    """Return the records of a block, or None if it has to be read line by line."""
+    found = read_columns(block, wanted, types)
+    if found is None:
         return None
-    data = np.frombuffer(block, np.uint8)
-    ends = np.flatnonzero(data == _NEWLINE)
-    if not len(ends) or ends[-1] != len(data) - 1:
-        ends = np.append(ends, len(data))
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    ends = ends - ((ends > starts) & (data[ends - 1] == _RETURN))
-    lines = np.flatnonzero(ends > starts)
-    starts, ends = starts[lines], ends[lines]
-    if not len(lines) or (data[starts] != _OPEN).any() or (data[ends - 1] != _CLOSE).any():
-        return None
-    try:
-        table = pj.read_json(
-            pa.BufferReader(block),
-            read_options=pj.ReadOptions(use_threads=False, block_size=len(block) + 64),
-            parse_options=pj.ParseOptions(explicit_schema=types.schema(), unexpected_field_behavior="ignore"),
-        )
-        table.validate(full=True)
-    except pa.ArrowException:
-        return None
-    if table.num_rows != len(lines):
-        return None
-    text, doc_id, time, group = (table[name].combine_chunks() for name in wanted.names)
+    text, doc_id, time, group = found.values
     problems = {}
     for row in np.flatnonzero(text.is_null().to_numpy(zero_copy_only=False)).tolist() if text.null_count else ():
-        record = parse_line(block[starts[row] : ends[row]])
+        start = int(found.starts[row])
+        end = block.find(b"\n", start)
+        record = parse_line(block[start : end if end >= 0 else len(block)])
         problems[row] = missing_text(wanted, record if isinstance(record, dict) else ())
-    return Records(text, lines + first_line, source, doc_id, time, group, html=wanted.config.html, problems=problems)
+    lines = found.lines + first_line
+    return Records(text, lines, source, doc_id, time, group, html=wanted.config.html, problems=problems, is_valid=True)
 
 
 def _parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int) -> Outcome:

@@ -29,6 +29,7 @@ MAX_BATCH_BYTES = 16 << 20
 _CHARACTERS_A_CONTROL = 20  # at least, in text
 _CONTROL = re.compile("[\0-\x08\x0e-\x1a\x7f-\x84\x86-\x9f]")
 EMPTY_TEXT = "empty text"  # why a record is not used
+_LAST_SPACE, _LAST_VISIBLE = 0x20, 0x7E  # of ASCII
 _MOST_NAMES, _MOST_NAME_CHARS = 40, 80  # of columns, where they are shown
 # Made once: Arrow takes a tenth of a millisecond to convert a Python value, which single documents would notice.
 _ZERO, _FALSE, _NO_ID = pa.scalar(0, pa.int64()), pa.scalar(False), pa.scalar("", pa.large_string())
@@ -94,7 +95,7 @@ class Records:
 
     `source` is one name for all, or one for each record. `html` asks for the text to be taken out of HTML,
     `cleaned` says for each record that this was done already. `problems` says of some rows why they cannot be used.
-    `has_own_ids` says that ids are not taken from a field.
+    `has_own_ids` says that ids are not taken from a field, `is_valid` that all columns of strings are known to be UTF-8.
     """
 
     text: Any
@@ -105,6 +106,7 @@ class Records:
     group: Any = None
     html: bool = False
     has_own_ids: bool = False
+    is_valid: bool = False
     cleaned: Any = None
     problems: dict[int, str] = field(default_factory=dict)
     others: list[dict[str, Any]] | None = None
@@ -161,18 +163,18 @@ def missing_column(source: str, names: Sequence[str], wanted: Wanted) -> UnfitTa
 def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
     """Turn records into documents: every row ends up either in a batch or in `skipped`."""
     problems = records.problems
-    text = _as_strings(records.text, wanted.config.text_field, problems)
+    text = _as_strings(records.text, wanted.config.text_field, problems, records.is_valid)
     if records.html:
         from ibidem.formats.html_text import extract_texts
 
         text = extract_texts(text, wanted.config.main_content)
-    doc_ids = None if records.id is None else _as_strings(records.id, wanted.config.id_field, problems)
+    doc_ids = None if records.id is None else _as_strings(records.id, wanted.config.id_field, problems, records.is_valid)
     _find_unusable_texts(text, wanted, problems, records.has_own_ids)
     n_rows = len(text)
     if n_rows and not records.has_own_ids:
         wanted.id_fields_met.add(doc_ids is not None and doc_ids.null_count < n_rows)
     doc_ids = _make_missing_ids(doc_ids, records)
-    group = None if records.group is None else _as_strings(records.group, "", {})
+    group = None if records.group is None else _as_strings(records.group, "", {}, records.is_valid)
     moments = pa.nulls(n_rows, DOCUMENT_BATCH.field("time").type)
     if records.time is not None:
         moments = times.from_array(records.time, wanted.config.date_format)
@@ -202,7 +204,7 @@ def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
         good[list(problems)] = False
         columns = [column.filter(pa.array(good)) for column in columns]
         others = None if others is None else [fields for fields, keep in zip(others, good, strict=True) if keep]
-    batches = _cut(pa.RecordBatch.from_arrays(columns, schema=DOCUMENT_BATCH))
+    batches = _cut(columns)
     return Outcome(batches, skipped, n_bytes, others, remarks)
 
 
@@ -289,7 +291,7 @@ def surrogate_in(value: str) -> int | None:
     return None
 
 
-def _as_strings(column: Any, name: str, problems: dict[int, str]) -> Any:
+def _as_strings(column: Any, name: str, problems: dict[int, str], is_valid: bool) -> Any:
     """Return any scalar column as valid large strings; what is no text becomes null, and a problem of its row."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -299,7 +301,8 @@ def _as_strings(column: Any, name: str, problems: dict[int, str]) -> Any:
         column = column.dictionary_decode()
     try:
         column = column.cast(pa.large_string())
-        column.validate(full=True)
+        if not is_valid:
+            column.validate(full=True)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError):
         return _as_strings_one_by_one(column, name, problems)
     return column
@@ -327,8 +330,8 @@ def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str], is
     if text.null_count:
         for row in np.flatnonzero(text.is_null().to_numpy(zero_copy_only=False)).tolist():
             problems.setdefault(row, missing_text(wanted, [wanted.config.text_field]))
-    blank = pc.or_(pc.equal(pc.binary_length(text), _ZERO), pc.utf8_is_space(text)).fill_null(_FALSE)
-    if pc.any(blank).as_py():
+    if _may_be_blank(text):
+        blank = pc.or_(pc.equal(pc.binary_length(text), _ZERO), pc.utf8_is_space(text)).fill_null(_FALSE)
         for row in np.flatnonzero(blank.to_numpy(zero_copy_only=False)).tolist():
             problems.setdefault(row, EMPTY_TEXT)
     # The smallest byte of all texts together is far cheaper to find than a substring in each row.
@@ -341,6 +344,15 @@ def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str], is
             count = len(_CONTROL.findall(found)) if is_file else nuls[row]
             if count * _CHARACTERS_A_CONTROL > len(found):
                 problems.setdefault(row, nul_reason(found.index("\0")))
+
+
+def _may_be_blank(text: Any) -> bool:
+    """Return whether some text may have nothing but spaces; of most columns, the first byte of every text rules that out."""
+    offsets, data = _text_offsets(text), text.buffers()[2]
+    if data is None or text.null_count or not (offsets[1:] > offsets[:-1]).all():
+        return len(text) > 0
+    first = np.frombuffer(data, np.uint8)[offsets[:-1]]
+    return bool(((first <= _LAST_SPACE) | (first > _LAST_VISIBLE)).any())
 
 
 def _text_bytes(text: Any) -> Any:
@@ -360,9 +372,10 @@ def nul_reason(where: int) -> str:
 
 def _make_missing_ids(doc_ids: Any, records: Records) -> Any:
     if doc_ids is not None:
-        missing = pc.or_kleene(doc_ids.is_null(), pc.equal(doc_ids, _NO_ID))
-        if not pc.any(missing).as_py():
+        offsets = _text_offsets(doc_ids) if len(doc_ids) else np.zeros(1, np.int64)
+        if not doc_ids.null_count and (offsets[1:] > offsets[:-1]).all():
             return doc_ids
+        missing = pc.or_kleene(doc_ids.is_null(), pc.equal(doc_ids, _NO_ID))
     positions = pa.array(records.position, pa.int64()).cast(pa.large_string())
     several = not isinstance(records.source, str)
     sources = (pa.array if several else pa.scalar)(records.source, pa.large_string())
@@ -382,12 +395,13 @@ def _source_column(source: str | list[str], n_rows: int) -> Any:
     return pa.array(source, pa.string()).dictionary_encode()
 
 
-def _cut(batch: Any) -> list[Any]:
-    """Cut a batch so that no part has more than MAX_BATCH_BYTES of text, unless it is one document."""
+def _cut(columns: list[Any]) -> list[Any]:
+    """Return columns as a batch, cut so that no part has more than MAX_BATCH_BYTES of text, unless it is one document."""
+    batch = pa.RecordBatch.from_arrays(columns, schema=DOCUMENT_BATCH)
     if not batch.num_rows:
         return []
     offsets = _text_offsets(batch.column("text"))
-    if offsets[-1] - offsets[0] <= MAX_BATCH_BYTES and not any(column.offset for column in batch.columns):
+    if offsets[-1] - offsets[0] <= MAX_BATCH_BYTES and not any(column.offset for column in columns):
         return [batch]
     parts, start = [], 0
     while start < batch.num_rows:

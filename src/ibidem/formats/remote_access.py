@@ -20,6 +20,7 @@ _NO_CREDENTIALS = {
     "NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "TokenRetrievalError", "GatedRepoError",
     "LocalTokenNotFoundError", "DefaultCredentialsError", "RefreshError", "ProfileNotFound",
 }  # fmt: skip
+_FINAL = _NO_CREDENTIALS | {"ClientConnectorCertificateError", "SSLCertVerificationError"}
 _COMMON = {
     "the connection broke": {"ClientPayloadError", "ServerDisconnectedError", "IncompleteReadError", "ConnectionResetError"},
     "the server did not answer in time": {
@@ -112,7 +113,7 @@ def _may_pass(error: Exception) -> bool:
     status = _status(error)
     if status is not None:
         return status >= 500 or status in (408, 425, 429)
-    if _names_of(error) & _NO_CREDENTIALS or isinstance(error, (ImportError, PermissionError, ValueError, TypeError)):
+    if _names_of(error) & _FINAL or isinstance(error, (ImportError, PermissionError, ValueError, TypeError)):
         return False
     return not isinstance(error, (FileNotFoundError, IsADirectoryError)) or error.__cause__ is not None
 

@@ -36,6 +36,8 @@ def from_array(column: Any, form: str = AUTO) -> Any:
     """Return any Arrow column as timestamps in UTC; times without a zone are taken as UTC. `form` is that of dates in text."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
+    if column.null_count == len(column):
+        return pa.nulls(len(column), TIMESTAMP)
     if column.type == TIMESTAMP:
         return _without_impossible(column, 1)
     if pa.types.is_nested(column.type) or pa.types.is_duration(column.type) or pa.types.is_time(column.type):

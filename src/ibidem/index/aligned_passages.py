@@ -1,7 +1,7 @@
 """Passages of an index refined word by word, from the texts that it keeps.
 
-Passages found by sentences are extended by equal words, and the two documents of each are aligned as a whole, as `compare`
-does. What is reported for two documents depends on these two alone: it does not matter when they came, and what with them.
+Passages found by sentences are extended by equal words, and places that share pairs of words are aligned, as in `find`. What is
+reported for two documents depends on these two alone: it does not matter when they came, and what with them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.alignment.places import aligned_table
-from ibidem.alignment.refinement import align_documents
+from ibidem.alignment.places import located
+from ibidem.alignment.refinement import align_sentences
 from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.rows import Rows
@@ -24,26 +24,28 @@ from ibidem.index.source_texts import Numbers, SourceTexts, bytes_of_chars, join
 from ibidem.passages import PassageRows
 from ibidem.passages.extension import EndWords, of_their_pairs
 from ibidem.passages.kernels.chains import A_FIRST, B_FIRST
-from ibidem.passages.tables import by_pair, in_reading_order, passages_table
+from ibidem.passages.tables import LocatedPassages, located_passages, passages_table
 
 
 def align_known(
-    passages: list[PassageRows], rows: Rows, small: Collection, texts: SourceTexts, pairs: Numbers, config: Config,
+    passages: list[PassageRows], rows: Rows, small: Collection, texts: SourceTexts, places: Numbers, config: Config,
     run_tasks: RunTasks,
 ) -> pa.Table:  # fmt: skip
     """Return passages in the schema PASSAGES: those found, extended word by word, and those that aligned words show.
 
-    Documents that share a passage are aligned, and others that are given as `pairs`. Where a text is not there, passages stay
-    as they are.
+    Words are aligned around `places`: rows of a document, a sentence in it, another document, and a sentence in that. Where a
+    text is not there, passages stay as they are.
     """
     has_text = texts.has()
     stay, moved, documents = _apart(passages, rows, has_text)
-    known = np.unique(np.concatenate([pairs[has_text[pairs].all(axis=1)], documents]), axis=0)
-    whole, in_whole = _whole_texts(small, texts, np.unique(known), rows)
-    moved, aligned = align_documents(moved, in_whole, whole, known[known[:, 0] != known[:, 1]], config, run_tasks)
+    places = places[has_text[places[:, ::2]].all(axis=1)]
+    whole, in_whole = _whole_texts(small, texts, np.unique(np.concatenate([places[:, ::2], documents])), rows)
+    sentences = whole.document_first[places[:, ::2]] + places[:, 1::2]
+    moved, aligned = align_sentences(moved, in_whole, whole, sentences, config, run_tasks)
     min_sentences = passage_limits(config).min_sentences
-    found = passages_table([*stay, *moved], rows, small, min_sentences, run_tasks)
-    return in_reading_order([found, aligned_table(aligned, whole, min_sentences)])
+    found = located_passages([*stay, *moved], rows, small, min_sentences, run_tasks)
+    everything = LocatedPassages.joined([*found, located(aligned, whole, min_sentences)])
+    return everything.in_reading_order().table(small.ids)
 
 
 def extend_known(
@@ -69,10 +71,11 @@ def extend_known(
     if len(documents) == 0:
         return passages_table(stay, rows, small, min_sentences, run_tasks)
     whole, in_whole = _whole_texts(small, texts, np.unique(documents), rows)
-    found = passages_table(moved, in_whole, whole, min_sentences, run_tasks, extend=True)
-    if not any(map(len, stay)):
-        return found
-    return by_pair([passages_table(stay, rows, small, min_sentences, run_tasks), found])
+    found = [
+        *located_passages(stay, rows, small, min_sentences, run_tasks),
+        *located_passages(moved, in_whole, whole, min_sentences, run_tasks, extend=True),
+    ]
+    return LocatedPassages.joined(found).by_pair().table(small.ids)
 
 
 def _documents_of(passages: PassageRows, rows: Rows) -> Numbers:
@@ -109,12 +112,9 @@ def _whole_texts(small: Collection, texts: SourceTexts, chosen: Numbers, rows: R
     sizes = np.zeros(small.n_documents, np.int64)
     of_texts = np.zeros(small.n_documents, np.int64)
     sizes[chosen], of_texts[chosen] = size, np.diff(text_first)
-    (batch,) = small.batches
-    column = strings(starts_of(of_texts), data)
-    whole = Collection(
-        [batch.set_column(batch.schema.get_field_index("text"), batch.schema.field("text"), column)],
-        n_chars=small.n_chars,
-        n_input=small.n_input,
+    whole = replace(
+        small,
+        batches=[pa.RecordBatch.from_arrays([strings(starts_of(of_texts), data)], ["text"])],
         document=np.repeat(np.arange(small.n_documents, dtype=np.int32), sizes),
         start_byte=start_byte,
         end_byte=end_byte,

@@ -26,14 +26,14 @@ from ibidem.index.comparison import Request, TooManyMatchesError
 from ibidem.index.hits import Hits, Portion, Selves, places_needed
 from ibidem.index.joined_answers import JoinedHits, join_passages
 from ibidem.index.known_passages import locate_passages
-from ibidem.index.places import SegmentHits
-from ibidem.index.search import Oldest, longest_promised, radius_note, search
+from ibidem.index.places import Oldest, SegmentHits
+from ibidem.index.search import longest_promised, radius_note, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.similar_types import find_similar
 from ibidem.index.snapshot import kept_in
 from ibidem.index.source_texts import SourceTexts, with_pages, with_texts
 from ibidem.index.verbatim import verbatim_hits
-from ibidem.index.vocabulary import WordCounts
+from ibidem.index.vocabulary import NO_WORDS, WordCounts
 from ibidem.model import Skipped
 
 MOST_SOURCES = 10
@@ -344,7 +344,9 @@ def answer(
     queries = arrivals.queries(counts, settings)
     known_by = queries if settings.elements is None else arrivals.element_queries(counts, settings)
     notes = _notes(queries, request, settings)
-    common_hashes = np.union1d(counts.common_hashes(settings.max_document_share), settings.stops)
+    common_hashes = NO_WORDS
+    if request.method == "fingerprint":
+        common_hashes = np.union1d(counts.common_hashes(settings.max_document_share), settings.stops)
     max_places = config.passages.max_places
     # A document only sees earlier arrivals: a single one sees none.
     is_own_searched = own is not None and own.n_documents > 1
@@ -357,9 +359,9 @@ def answer(
         hits_by_segment = []
         wanted = np.full(len(some), places_needed(max_places))  # per query: reduced by the places found in earlier segments
         for segment, kept in searched:
-            oldest = Oldest(kept, wanted)
+            oldest = Oldest(kept, wanted, segment.types_of(some.digests))
             found = search(segment, some, request, settings, common_hashes, run_tasks, oldest, MOST_MATCHES, elements).hits
-            hits_by_segment.append(SegmentHits.oldest(segment, kept, found, some, request.score, wanted, segment is own))
+            hits_by_segment.append(SegmentHits.of_oldest(segment, oldest, found, some, request.score, segment is own))
         return Portion(begin, end, hits_by_segment, is_all)
 
     same_id = np.array([known.get(name, -1) for name in arrivals.collection.ids.to_pylist()], np.int64)

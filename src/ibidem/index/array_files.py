@@ -211,7 +211,9 @@ def check_arrays(path: Path | Place, run_tasks: RunTasks = in_turn) -> None:
                 crc32 = zlib.crc32(chunk, crc32)
             return crc32
 
-        for stored, crc32 in zip(header.arrays, run_tasks(checksum, header.arrays), strict=True):
+        # The largest come first, so that threads end together.
+        largest_first = sorted(header.arrays, key=lambda stored: stored.start_bytes - stored.end_bytes)
+        for stored, crc32 in zip(largest_first, run_tasks(checksum, largest_first), strict=True):
             if crc32 != stored.crc32:
                 raise _damaged(path, f"is damaged in its array `{stored.name}`: the checksum differs")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from ibidem.index.bits import PLANE_BITS, narrow_bits, sentence_signatures, word
 from ibidem.index.elements import has_key, make_elements
 from ibidem.index.kept_texts import TextColumns, pack_texts
 from ibidem.index.kernels import comparison as kernels
-from ibidem.index.segment import ABSENT, Segment, SegmentSettings, document_columns, frozen
+from ibidem.index.segment import ABSENT, Segment, SegmentSettings, TypeElements, document_columns, frozen
 from ibidem.index.segment_build import ELEMENT_BITS, SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
 from ibidem.matches import join_types, sort_sets
@@ -29,6 +29,8 @@ from ibidem.sentences.core import gather
 from ibidem.sentences.ignored_text import load_ignored
 from ibidem.signatures import SentenceTypes, TypeTokens, collapse_sentences, type_tokens
 from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
+
+_WORD_BITS, _WORD_MASK = 32, (1 << 32) - 1
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class QueryTypes:
     signatures: NDArray[np.uint64]
     fingerprints: NDArray[np.uint64]
     wide_signatures: NDArray[np.uint64] = ABSENT
+    _found: list[tuple[TypeElements, NDArray[np.int64]]] = field(default_factory=list, kw_only=True, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.digests)
@@ -60,6 +63,14 @@ class QueryTypes:
         """Return some of the queries; words keep their numbers."""
         words = self.words[ranges(self.first[rows], self.sizes[rows])]
         return replace(self, words=frozen(words), first=frozen(starts_of(self.sizes[rows])), **self._by_query(rows))
+
+    def numbers_in(self, elements: TypeElements) -> NDArray[np.int64]:
+        """Return the number of each word in a segment, -1 for those that are not there; looked up once, also for parts."""
+        for known, numbers in self._found:
+            if known is elements:
+                return numbers
+        self._found.append((elements, frozen(elements.numbers_of(self.word_hashes))))
+        return self._found[-1][1]
 
     def _by_query(self, rows: slice | NDArray[np.int64]) -> dict[str, Any]:
         """Return the columns of some queries, except those of their words."""
@@ -86,7 +97,9 @@ class QueryTypes:
     @cached_property
     def sorted_words(self) -> NDArray[np.int32]:
         """The words of every query by rising number."""
-        return self.words[np.lexsort((self.words, np.repeat(np.arange(len(self)), self.sizes)))]
+        packed = np.repeat(np.arange(len(self)) << _WORD_BITS, self.sizes) | self.words
+        packed.sort()
+        return (packed & _WORD_MASK).astype(np.int32)
 
 
 class Arrivals:
@@ -155,12 +168,14 @@ class Arrivals:
     def queries(self, counts: WordCounts, settings: SegmentSettings) -> QueryTypes:
         """Return the types as queries."""
         words, first = self._words
-        weights = counts.weights_of(words.hashes)
+        n_documents = counts.counts_of(words.hashes)
+        weights = counts.weights_by_counts(n_documents)
         n_bits, per_word = settings.signature_bits, settings.bits_per_word
         masks = word_masks(words.hashes, *narrow_bits(n_bits, per_word))
-        is_stop = np.isin(words.hashes, settings.stops)
+        is_common = n_documents > counts.most_of_uncommon(settings.max_document_share)
+        is_stop = np.isin(words.hashes, settings.stops) if len(settings.stops) else np.zeros(len(words.hashes), np.bool_)
         weights[is_stop] = masks[is_stop] = 0
-        is_common = is_stop | np.isin(words.hashes, counts.common_hashes(settings.max_document_share))
+        is_common |= is_stop
         queries = self._queries(words, first, weights, masks, is_common)
         if n_bits > PLANE_BITS:
             wide = word_masks(words.hashes, n_bits, per_word)

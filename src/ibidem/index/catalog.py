@@ -131,8 +131,11 @@ class Catalog(CatalogFile):
         """Return the last commit. It costs a few microseconds: ask before every query."""
         with self._mutex, translated(self._path, "read"):
             self._check_in_place()
-            # All of it, as `state` reads it: in a damaged table, a lookup may differ from a scan.
-            values = dict(self._connection.execute("SELECT name, value FROM state"))
+            return self._mark(self._connection)
+
+    def _mark(self, connection: sqlite3.Connection) -> Mark:
+        # All of it, as `state` reads it: in a damaged table, a lookup may differ from a scan.
+        values = dict(connection.execute("SELECT name, value FROM state"))
         if not isinstance(values.get("generation"), int):
             raise damaged(self._path, "its state is incomplete")
         return Mark(values["generation"], values.get(COMMIT))
@@ -174,6 +177,11 @@ class Catalog(CatalogFile):
         """Return the serials of the given documents that are in the index."""
         with self._reading() as connection:
             return serials_of(connection, ids)
+
+    def mark_and_serials(self, ids: Sequence[str]) -> tuple[Mark, dict[str, int]]:
+        """Return the last commit, and the serials of the given documents that are in the index as of that commit."""
+        with self._reading() as connection:
+            return self._mark(connection), serials_of(connection, ids)
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all documents in the order of their code points.

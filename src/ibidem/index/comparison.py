@@ -49,23 +49,24 @@ class Matches:
     def __len__(self) -> int:
         return len(self.query)
 
-    def chosen(self, rows: NDArray[np.bool_], first_query: int) -> Matches:
+    def chosen(self, rows: NDArray[np.bool_] | NDArray[np.int64], first_query: int) -> Matches:
         """Return some of the matches, with queries counted from `first_query`."""
         return Matches(self.query[rows] + first_query, self.type[rows], self.common[rows], self.weight[rows], self.size[rows])
 
     @classmethod
     def joined(cls, pieces: Sequence[Matches]) -> Matches:
         """Return the matches of all pieces in order."""
+        if len(pieces) == 1:
+            return pieces[0]
         names = ("query", "type", "common", "weight", "size")
         return cls(*(np.concatenate([np.empty(0, np.int64), *(getattr(piece, name) for piece in pieces)]) for name in names))
 
     def scores(self, queries: QueryTypes, score: str) -> NDArray[np.float64]:
         """Return the score of every match: share of the query's weight, of its words, or the product of both."""
-        by_weight = self.weight / np.maximum(queries.totals[self.query], 1)
-        by_words = self.common / np.maximum(queries.sizes[self.query], 1)
         if score == "fraction":
             return self.weight / np.maximum(queries.n_counted[self.query], 1)
-        return by_weight if score == "idf" else by_weight * by_words
+        by_weight: NDArray[np.float64] = self.weight / np.maximum(queries.totals, 1)[self.query]
+        return by_weight if score == "idf" else by_weight * (self.common / np.maximum(queries.sizes, 1)[self.query])
 
 
 class TooManyMatchesError(Exception):
@@ -93,7 +94,7 @@ class Comparison:
         weights = frozen((queries.weights > 0).astype(np.int64)) if by_words else queries.weights
         totals = frozen(queries.n_counted) if by_words else queries.totals
         self.elements = segment.words if elements is None else elements
-        self.local = frozen(self.elements.numbers_of(queries.word_hashes))
+        self.local = queries.numbers_in(self.elements)
         self.columns = Queries(queries.words, queries.first, totals, weights, queries.masks, self.local)
         self.limit = Limit(*request.min_score.as_integer_ratio(), request.score == "product", request.min_contained_words)
 
@@ -126,18 +127,12 @@ class Comparison:
         tasks = split_by_cost(np.ones(len(self.queries), np.int64), _N_TASKS)
         most = None if self.most_matches is None else self.most_matches // len(tasks)
         outcomes = list(run_tasks(lambda task: _run_task(kernel, *task, most), tasks))
-        pieces = [piece for outcome in outcomes for piece in outcome]
-        if not pieces:
-            return Matches.joined([])
-        query, of_type, common, weight, size = (
-            np.concatenate(columns).astype(np.int64) for columns in zip(*pieces, strict=True)
-        )
-        return Matches(query, of_type, common, weight, size)
+        return Matches.joined([piece for outcome in outcomes for piece in outcome])
 
 
-def _run_task(kernel: Kernel, at: int, end: int, most: int | None) -> list[MatchRoom]:
+def _run_task(kernel: Kernel, at: int, end: int, most: int | None) -> list[Matches]:
     """Return the matches of the queries [at, end), piece by piece."""
-    pieces: list[MatchRoom] = []
+    pieces: list[Matches] = []
     room = _room(_ROOM)
     n_matches = 0
     while at < end:
@@ -146,7 +141,7 @@ def _run_task(kernel: Kernel, at: int, end: int, most: int | None) -> list[Match
         if most is not None and n_matches > most:
             raise TooManyMatchesError
         if n:
-            pieces.append(MatchRoom(*(column[:n].copy() for column in room)))
+            pieces.append(Matches(*(column[:n].copy() for column in room)))
         elif reached == at:
             room = _room(4 * len(room.query))
         at = reached
@@ -154,4 +149,4 @@ def _run_task(kernel: Kernel, at: int, end: int, most: int | None) -> list[Match
 
 
 def _room(n: int) -> MatchRoom:
-    return MatchRoom(*(np.empty(n, kind) for kind in (np.int32, np.uint32, np.int32, np.int64, np.int32)))
+    return MatchRoom(*(np.empty(n, np.int64) for _ in range(5)))

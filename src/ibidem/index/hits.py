@@ -13,20 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import distinct
 from ibidem.columns.ragged import ranges
 from ibidem.index.arrivals import Arrivals
-from ibidem.index.kernels.places import count_other_documents
-from ibidem.index.places import (
-    SERIAL_BITS,
-    BestPlaces,
-    Numbers,
-    PlaceRows,
-    SegmentHits,
-    changes,
-    distinct_pairs,
-    joined_places,
-    rank_documents,
-)
+from ibidem.index.kernels import hits as kernels
+from ibidem.index.places import Numbers, PlaceRows, SegmentHits, best_places, changes, joined_places, rank_documents
 from ibidem.index.segment import Segment
 from ibidem.index.source_texts import SourceTexts
 from ibidem.model import HITS
@@ -89,76 +80,42 @@ class Hits:
         self._collection, self._of_sentence = arrivals.collection, arrivals.types.of_sentence
         self._segments, self._selves, self._max_places = segments, selves, max_places
         self._most_places = places_needed(max_places) - 1
-        askers = _Askers(arrivals, selves)
-        self._n_dropped = np.zeros(len(arrivals.types), np.int64)  # per type: places that exist but are not examined
-        pieces, documents = [], []
+        n_dropped = np.zeros(len(arrivals.types), np.int64)  # per type: places that exist but are not examined
+        pieces = []
         for portion in portions:
-            places = BestPlaces(portion.found, portion.end - portion.begin, documents_needed(max_places)).places()
+            places = best_places(portion.found, portion.end - portion.begin, documents_needed(max_places))
             if not portion.whole:
-                places = self._cut_down(places, portion, askers)
+                places = self._cut_down(places, portion, _Askers(arrivals, selves), n_dropped)
             pieces.append(places.chosen(np.ones(len(places.query), np.bool_), portion.begin) if portion.begin else places)
-            documents.append(distinct_pairs(pieces[-1]))
         self._places = pieces[0] if len(pieces) == 1 else joined_places(pieces)
-        of_pair = np.concatenate(documents)
-        serials = of_pair & ((1 << SERIAL_BITS) - 1)
-        first = np.searchsorted(of_pair >> SERIAL_BITS, np.arange(len(arrivals.types) + 1))
-        document = self._collection.document
-        self.n_documents = np.empty(len(document), np.int64)
-        count_other_documents(
-            self._of_sentence, selves.same_id[document], selves.not_before[document], first, serials, self.n_documents
+        self._by_type = _by_type(self._places, len(arrivals.types), n_dropped)
+        self._sentences = kernels.Sentences(
+            self._collection.document_first, self._of_sentence, selves.same_id, selves.not_before
         )
-        numbers = np.arange(len(arrivals.types) + 1)
-        self._type_first = np.searchsorted(self._places.query, numbers)
-        # Places are looked up by type and serial where their number matters.
-        pairs = self._places.query << SERIAL_BITS | self._places.serial
-        order = np.argsort(pairs, kind="stable")
-        self._serials = pairs[order]
-        self._leading = np.sort(order[changes(self._serials)])
-        self._leading_first = np.searchsorted(self._places.query[self._leading], numbers)
+        self.n_documents = np.empty(len(self._of_sentence), np.int64)
+        kernels.count_documents(self._sentences, self._by_type, self._scratch(), self.n_documents)
 
     @property
     def n_asking(self) -> int:
         """Number of new documents."""
         return self._collection.n_documents
 
-    def of_sentences(self, sentences: Numbers) -> tuple[Numbers, Numbers]:
-        """Return (place, sentence) for all hits of these sentences, which are in order."""
-        of_type, document = self._of_sentence[sentences], self._collection.document[sentences]
-        is_much = self._is_much(of_type, document)
-        first = np.where(is_much, self._leading_first[of_type], self._type_first[of_type])
-        size = np.where(is_much, self._leading_first[of_type + 1], self._type_first[of_type + 1]) - first
-        row, mine, is_much = ranges(first, size), np.repeat(sentences, size), np.repeat(is_much, size)
-        if is_much.any():
-            row[is_much] = self._leading[row[is_much]]
-        document, serial = self._collection.document[mine], self._places.serial[row]
-        keep = (serial != self._selves.same_id[document]) & (serial < self._selves.not_before[document])
-        row, mine = row[keep], mine[keep]
-        rank, first = rank_documents(mine, self._places.serial[row])
-        # Of a sentence in too many documents, not every place was examined: only the best ones of a document are listed, which
-        # does not depend on where they were found.
-        score, is_few = self._places.score[row], self.n_documents[mine] <= self._max_places
-        keep = (rank < self._max_places) & (is_few | (score == score[first]))
-        return row[keep], mine[keep]
+    def _scratch(self) -> kernels.Scratch:
+        n_types, n_places = len(self._by_type.n_dropped), len(self._by_type.serials)
+        of_types = np.zeros(n_types, np.int64), np.full(n_types, -1), np.empty(n_types, np.int64)
+        return kernels.Scratch(*of_types, np.empty(n_places, np.int64))
 
-    def _is_much(self, of_type: NDArray[np.int32], document: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return for which sentences, given by type and document, only the first best place in a document is listed."""
-        pairs, which, n_sentences = np.unique(
-            of_type.astype(np.int64) << SERIAL_BITS | document, return_inverse=True, return_counts=True
-        )
-        types, document = pairs >> SERIAL_BITS, (pairs & ((1 << SERIAL_BITS) - 1)).astype(np.int32)
-        from_type = types << SERIAL_BITS
-        not_before = np.minimum(self._selves.not_before[document], (1 << SERIAL_BITS) - 1)
-        same_id = self._selves.same_id[document]
-        n_places = np.searchsorted(self._serials, from_type | not_before) - np.searchsorted(self._serials, from_type)
-        own = np.flatnonzero((same_id >= 0) & (same_id < not_before))
-        of_own = from_type[own] | same_id[own]
-        n_places[own] -= np.searchsorted(self._serials, of_own, "right") - np.searchsorted(self._serials, of_own)
-        n_places += self._n_dropped[types]
-        most_hits = max(MANY_HITS, self._max_places**2)
-        is_much = (n_places > self._most_places) | (n_places * n_sentences > most_hits)
-        return np.asarray(is_much[which])
+    def of_sentences(self, is_chosen: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+        """Return (place, sentence) for all hits of the chosen sentences, in order."""
+        limits = kernels.HitLimits(self._max_places, self._most_places, max(MANY_HITS, self._max_places**2))
+        given = is_chosen, self.n_documents, self._sentences, self._by_type, limits
+        nothing = np.empty(0, np.int64)
+        n = kernels.list_hits(*given, self._scratch(), False, nothing, nothing)
+        rows, mine = np.empty(n, np.int64), np.empty(n, np.int64)
+        kernels.list_hits(*given, self._scratch(), True, rows, mine)
+        return rows, mine
 
-    def _cut_down(self, places: PlaceRows, portion: Portion, askers: _Askers) -> PlaceRows:
+    def _cut_down(self, places: PlaceRows, portion: Portion, askers: _Askers, n_dropped: Numbers) -> PlaceRows:
         """Drop the places that are not listed, and remember their number: it may be quadratic.
 
         Places in the best documents are listed; of a sentence in very many places, only the first best place in each.
@@ -172,47 +129,48 @@ class Hits:
         is_listed = (rank < documents_needed(self._max_places)) & (~is_much | (first == np.arange(len(first))))
         places = places.chosen(is_listed | ~askers.is_one[places.query + portion.begin])
         n_listed = np.bincount(places.query, minlength=portion.end - portion.begin)
-        self._n_dropped[portion.begin : portion.end] = n_places - n_listed
+        n_dropped[portion.begin : portion.end] = n_places - n_listed
         return places
 
     def table(self) -> tuple[pa.Table, SourceTexts]:
         """Return all hits in the schema HITS, and the texts of the documents in which they are."""
         collection, places = self._collection, self._places
-        row, mine = self.of_sentences(np.flatnonzero(self.n_documents))
-        document = collection.document[mine].astype(np.int64)
-        start, end, inside, name = (np.empty(len(row), np.int64) for _ in range(4))
+        row, mine = self.of_sentences(self.n_documents > 0)
+        document = collection.document[mine]
+        n = len(row)
+        located = kernels.Located(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int32), np.empty(n, np.int32))
+        by_place = kernels.PlaceColumns(places.part, places.document, places.sentence)
         names: list[pa.LargeStringArray] = []
         known: list[tuple[Segment, Numbers]] = []
-        n_names = 0
-        for number, segment in enumerate(self._segments):
-            at = np.flatnonzero(places.part[row] == number)
-            other, sentence = places.document[row[at]], places.sentence[row[at]]
-            start[at] = segment.start_char[sentence]
-            end[at] = segment.end_chars(sentence, other)
-            inside[at] = sentence - segment.document_first[other]
-            distinct, which = np.unique(other, return_inverse=True)
-            names.append(segment.ids(distinct))
-            known.append((segment, distinct))
-            name[at] = which + n_names
-            n_names += len(distinct)
-        all_names = pa.chunked_array(names, pa.large_string()).combine_chunks()
+        n_names, documents = 0, np.empty(n, np.int64)
+        for number in distinct(places.part).tolist():
+            segment = self._segments[number]
+            sentences = kernels.SegmentSentences(segment.document_first, segment.n_chars, segment.start_char)
+            slots = np.full(1 << (2 * n).bit_length(), -1)
+            given = by_place, sentences, segment.gaps, slots, located, documents
+            found = documents[: kernels.locate(row, number, *given)].copy()
+            names.append(segment.ids(found))
+            known.append((segment, found))
+            if n_names:
+                located.name[places.part[row] == number] += n_names
+            n_names += len(found)
+        all_names = pa.concat_arrays([collection.ids[:0], *names])
         columns = [
-            pa.DictionaryArray.from_arrays(pa.array(document.astype(np.int32)), collection.ids),
+            pa.DictionaryArray.from_arrays(pa.array(document), collection.ids),
             pa.array((mine - collection.document_first[document]).astype(np.int32)),
             pa.array(collection.start_char[mine].astype(np.int64)),
             pa.array(collection.end_char[mine].astype(np.int64)),
-            pa.DictionaryArray.from_arrays(pa.array(name.astype(np.int32)), all_names),
-            pa.array(inside.astype(np.int32)),
-            pa.array(start),
-            pa.array(end),
+            pa.DictionaryArray.from_arrays(pa.array(located.name), all_names),
+            pa.array(located.inside),
+            pa.array(located.start),
+            pa.array(located.end),
             pa.array(places.score[row]),
         ]
         return pa.Table.from_arrays(columns, schema=HITS), SourceTexts(collection, np.empty(0, np.int64), known)
 
     def sources(self, counts: NDArray[np.bool_], most: int) -> list[tuple[int, str, int]]:
         """Return for every document the documents with most of its counted sentences: (document, id, sentences), best first."""
-        known = np.flatnonzero((self.n_documents > 0) & counts)
-        row, mine = self.of_sentences(known)
+        row, mine = self.of_sentences((self.n_documents > 0) & counts)
         document, serial = self._collection.document[mine].astype(np.int64), self._places.serial[row]
         order = np.lexsort((mine, serial, document))
         row, mine, document, serial = row[order], mine[order], document[order], serial[order]
@@ -230,6 +188,16 @@ class Hits:
             at = np.flatnonzero(part == number)
             names[at] = self._segments[number].ids(other[at]).to_pylist()
         return list(zip(document[first].tolist(), names.tolist(), n_sentences.tolist(), strict=True))
+
+
+def _by_type(places: PlaceRows, n_types: int, n_dropped: Numbers) -> kernels.TypePlaces:
+    """Return the places of types, which leads of those in one document, and the leading ones of each type."""
+    first = np.searchsorted(places.query, np.arange(n_types + 1))
+    n = len(places.query)
+    slots = np.empty(1 << int(2 * np.diff(first).max(initial=1)).bit_length(), np.int64)
+    leads, leading, leading_first = np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n_types + 1, np.int64)
+    kernels.find_leading(first, places.serial, slots, leads, leading_first, leading)
+    return kernels.TypePlaces(first, places.serial, places.score, leads, leading_first, leading, n_dropped)
 
 
 class _Askers:

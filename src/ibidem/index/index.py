@@ -240,10 +240,8 @@ class Index:
 
     def _now(self, ids: Sequence[str]) -> tuple[Snapshot, dict[str, int]]:
         """Return the last commit, and the serials of those of the ids that it has."""
-        while True:
-            snapshot, known = self._current(), self._catalog.serials_of(ids)
-            if snapshot.state.mark == self._catalog.mark():
-                return snapshot, known
+        self._check_usable()
+        return self._reader.with_serials(ids)
 
     def _check(self, documents: Any, **settings: Any) -> Any:
         verdicts = self.query(documents, passages=False, **settings).verdicts

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ibidem.errors import IndexDamagedError
 BLOCK_BYTES = 1 << 16
 _CODEC, _LEVEL = "zstd", 3
 _NOT_KEPT = -1
+_MOST_OPEN_BLOCKS = 64  # of a segment: some megabytes
 Numbers = NDArray[np.int64]
 _STEP = "Run `ibidem index verify DIR`; restore the index from a backup, or rebuild it."
 
@@ -41,10 +43,13 @@ class TextColumns:
     text_checks: NDArray[np.uint32]
     text_bytes: NDArray[np.uint8]
     paged_texts: NDArray[np.uint32] | None = None
+    _opened: dict[int, memoryview] = field(default_factory=dict, repr=False, compare=False)  # the blocks opened last
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
-        return {name: column for name, column in self.__dict__.items() if column is not None}
+        names = (field.name for field in fields(self) if not field.name.startswith("_"))
+        columns = {name: getattr(self, name) for name in names}
+        return {name: column for name, column in columns.items() if column is not None}
 
     def may_have_pages(self, documents: Numbers) -> NDArray[np.bool_]:
         """Return which of these documents may have a text with pages."""
@@ -76,7 +81,21 @@ class TextColumns:
         return starts_of(np.maximum(sizes, 0))
 
     def _open(self, block: int, n_bytes: int, codec: pa.Codec) -> memoryview:
-        """Return the texts of a block, one after the other, which have so many bytes."""
+        """Return the texts of a block, one after the other, which have so many bytes.
+
+        Some blocks stay open: what one document shares text with, the next one often does, too.
+        """
+        opened = self._opened.get(block)
+        if opened is None:
+            opened = self._unpacked(block, n_bytes, codec)
+            if n_bytes <= 2 * BLOCK_BYTES:
+                if len(self._opened) >= _MOST_OPEN_BLOCKS:
+                    with suppress(KeyError, StopIteration, RuntimeError):  # other threads may do the same
+                        del self._opened[next(iter(self._opened))]
+                self._opened[block] = opened
+        return opened
+
+    def _unpacked(self, block: int, n_bytes: int, codec: pa.Codec) -> memoryview:
         packed = self.text_bytes[self.text_first[block] : self.text_first[block + 1]]
         if zlib.crc32(packed.data) != self.text_checks[block]:
             raise IndexDamagedError("the texts in the index are damaged: a checksum differs", _STEP)

@@ -7,13 +7,16 @@ through the stages of `find`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
+from ibidem.columns.distinct import distinct
+from ibidem.columns.hashes import FACTOR
 from ibidem.columns.kernels.union_find import flatten, unite_pairs
 from ibidem.columns.ragged import ranges
 from ibidem.columns.rows import Pairing, Rows, rows_of
@@ -24,21 +27,22 @@ from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.elements import has_key
 from ibidem.index.kernels import places as kernels
 from ibidem.index.places import Numbers
-from ibidem.index.segment import Segment, SegmentSettings, strings
+from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.similar_types import Similar, matches_among
 from ibidem.index.source_texts import SourceTexts
 from ibidem.index.vocabulary import WordCounts
-from ibidem.index.word_pairs import documents_by_pairs
+from ibidem.index.word_pairs import sentences_by_pairs
 from ibidem.matches import Cells, TypeSets
-from ibidem.model import DOCUMENT_BATCH, PASSAGES
+from ibidem.model import PASSAGES
 from ibidem.passages import Meeting, PassageRows, find_in
 from ibidem.passages.extension import EndWords
 from ibidem.passages.grams import hot_flags
 from ibidem.passages.kernels.chains import A_FIRST, B_FIRST
 from ibidem.passages.tables import passages_table
+from ibidem.signatures import collapse_sentences
 
 _UNMATCHED = np.uint64(1 << 62)
-_NO_SOURCE = pa.array([""])
+_SPREAD = np.uint64(FACTOR)
 
 
 @dataclass(frozen=True)
@@ -85,31 +89,33 @@ def locate_passages(
     n_places = _places_before(arrivals, queries, similar, among_themselves)
     anchors = _anchor_types(arrivals, n_places, known_by.sizes > 0, config)
     earlier = np.empty((0, 2), np.int64)
-    led_to = [earlier for _ in similar]
+    shared = [earlier for _ in similar]
     is_aligned = config.alignment.align and settings.texts
     if is_aligned:
         parts = [(part.segment, part.kept) for part in similar]
-        led_to, earlier = documents_by_pairs(arrivals, queries, parts, counts, limits.max_places, among_themselves)
-    if not anchors.any() and not among_themselves and not any(map(len, led_to)):
+        shared, earlier = sentences_by_pairs(arrivals, queries, parts, counts, limits.max_places, among_themselves)
+    if not anchors.any() and not among_themselves and not any(map(len, shared)):
         return PASSAGES.empty_table(), SourceTexts(collection, order[:0])
-    documents = [np.union1d(_documents_of(part, anchors), pairs[:, 1]) for part, pairs in zip(similar, led_to, strict=True)]
+    documents = [_documents_of(part, anchors) for part in similar]
+    if is_aligned:
+        by_pairs = (part.segment.documents_of(rows[:, 1]) for part, rows in zip(similar, shared, strict=True))
+        documents = [np.union1d(mine, others) for mine, others in zip(documents, by_pairs, strict=True)]
     similar = [
         matches_among(part, mine, known_by, settings, limits.max_places, run_tasks)
         for part, mine in zip(similar, documents, strict=True)
     ]
-    digests, number = np.unique(
-        np.concatenate([queries.digests, *(part.segment.digests[part.matches.type] for part in similar)]), return_inverse=True
-    )
+    n_types, number = _named_types(queries, similar)
     known, of_match = [], number[len(queries) :]
     for part, chosen in zip(similar, documents, strict=True):
         mine, of_match = of_match[: len(part.matches)], of_match[len(part.matches) :]
-        known.append(_trimmed(part, chosen, mine))
+        if len(chosen):
+            known.append(_trimmed(part, chosen, mine))
     mine = ranges(collection.document_first[order], np.diff(collection.document_first)[order])
     my_types = number[arrivals.types.of_sentence[mine]]
     small, types = _small_collection(collection, order, my_types, mine, known, config.passages.skip_same_group)
     exact = config.signatures.signature == "exact"
     of_type = arrivals.join(counts, settings) if among_themselves and not exact else None
-    classes = _classes(len(queries), similar, number, len(digests), of_type, exact)
+    classes = _classes(len(queries), similar, number, n_types, of_type, exact)
     unmatched = np.arange(len(types), dtype=np.uint64) + _UNMATCHED
     of_sentence = np.where(types >= 0, classes[types].astype(np.uint64) + np.uint64(1), unmatched)
     if not exact:
@@ -124,7 +130,7 @@ def locate_passages(
         side = is_known.astype(np.int8)
     pairing = Pairing(limits.same_document and among_themselves, side, group_numbers)
     # A class is hot if all its sentences among the arrivals are.
-    fewest = np.full(len(digests), np.iinfo(np.int64).max)
+    fewest = np.full(n_types, np.iinfo(np.int64).max)
     np.minimum.at(fewest, classes[types[: len(mine)]], n_places[mine])
     is_hot = (types >= 0) & (fewest[classes[types]] > limits.max_places)
     hot = hot_flags(is_hot[rows.sentence], limits.min_sentences, rows) if is_hot.any() else None
@@ -133,7 +139,7 @@ def locate_passages(
     if not exact:
         # Equal keys match whatever their words; the words only tell how alike they are.
         by_key = has_key(settings.elements)
-        sets = _sets(queries if by_key else known_by, similar, number, len(digests), by_key)
+        sets = _sets(queries if by_key else known_by, similar, number, n_types, by_key)
         limit = (0, 1) if by_key else settings.min_similarity.as_integer_ratio()
         cells = Cells(types[rows.sentence].astype(np.int32), sets, limit)
     # Places are counted in the index: only some of them are here, and are not counted.
@@ -142,9 +148,9 @@ def locate_passages(
     texts = SourceTexts(collection, order, [(part.segment, part.documents) for part in known])
     admitted = [part.chosen(_is_admitted(_documents_in(part, rows), small, serials, config)) for part in found.passages]
     if is_aligned:
-        pairs = _numbered_pairs(led_to, earlier, order, documents)
-        pairs = pairs[_is_admitted(pairs, small, serials, config)]
-        return align_known(admitted, rows, small, texts, pairs, config, run_tasks), texts
+        places = _numbered_places(shared, earlier, collection, order, similar, documents)
+        places = places[_is_admitted(places[:, ::2], small, serials, config)]
+        return align_known(admitted, rows, small, texts, places, config, run_tasks), texts
     if extends_ends(config) and settings.texts:
         in_small = (part.segment.end_words(part.sentences) for part in known)
         words = EndWords.joined([arrivals.end_words.chosen(mine), *in_small])
@@ -187,11 +193,27 @@ def _anchor_types(arrivals: Arrivals, n_places: Numbers, is_known: NDArray[np.bo
 def _documents_of(part: Similar, anchors: NDArray[np.bool_]) -> Numbers:
     """Return the documents in which the anchors' matches are."""
     segment, matches = part.segment, part.matches
-    led_to = np.unique(matches.type[anchors[matches.query]])
+    led_to = distinct(matches.type[anchors[matches.query]])
+    if not len(led_to):
+        return led_to
     first = segment.occurrence_first[led_to].astype(np.int64)
     places = segment.occurrences[ranges(first, segment.place_counts(led_to))]
-    documents = np.unique(segment.documents_of(places))
+    documents: Numbers = distinct(segment.documents_of(places))
     return documents[part.kept[documents]]
+
+
+def _named_types(queries: QueryTypes, similar: Sequence[Similar]) -> tuple[int, Numbers]:
+    """Return the number of distinct types of queries and matches, and the number of each among them: queries come first."""
+    with_matches = [part for part in similar if len(part.matches)]
+    if len(with_matches) == 1:  # then the numbers of its types tell them apart, and no digest has to be read
+        (part,) = with_matches
+        equal = part.segment.types_of(queries.digests)
+        names = np.concatenate([np.where(equal < 0, part.segment.n_types + np.arange(len(equal)), equal), part.matches.type])
+        digests = names.astype(np.uint64) * _SPREAD
+    else:
+        digests = np.concatenate([queries.digests, *(part.segment.digests[part.matches.type] for part in with_matches)])
+    named = collapse_sentences(digests)
+    return len(named), named.of_sentence.astype(np.int64)
 
 
 def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
@@ -212,47 +234,63 @@ def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
     return _Known(segment, documents, size, sentences, first_sentence, np.repeat(documents, size), names, is_known)
 
 
+@dataclass(frozen=True)
+class _SmallCollection(Collection):
+    """Documents without batches: what else is known of them is given as columns."""
+
+    names: pa.LargeStringArray | None = None
+    moments: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
+    given_groups: pa.LargeStringArray | None = None
+
+    @cached_property
+    def ids(self) -> pa.LargeStringArray:
+        """The user's id of each document."""
+        return self.names
+
+    @cached_property
+    def times(self) -> Numbers:
+        """Microseconds since 1970 per document; the smallest number if there is no time."""
+        return self.moments
+
+    @cached_property
+    def groups(self) -> pa.LargeStringArray:
+        """The user's group of each document."""
+        return self.given_groups
+
+
 def _small_collection(
     arrivals: Collection, order: Numbers, types: Numbers, mine: Numbers, known: Sequence[_Known], with_groups: bool
 ) -> tuple[Collection, Numbers]:
     """Return the arrivals, in the given order, and the known documents as one collection, and the type of each sentence.
 
-    `mine` are the arrivals' sentences in that order, `types` their types.
+    `mine` are the arrivals' sentences in that order, `types` their types. There are no batches: nothing of them is needed.
     """
     size = np.diff(arrivals.document_first)[order]
-    ids = [arrivals.ids.take(pa.array(order)), *(part.segment.ids(part.documents) for part in known)]
+    mine_first = arrivals.ids if len(order) == 1 else arrivals.ids.take(pa.array(order))
+    ids = [mine_first, *(part.segment.ids(part.documents) for part in known)]
     n = arrivals.n_documents + sum(len(part.documents) for part in known)
-    groups = [pa.nulls(n, pa.large_string())]
+    groups = None
     if with_groups:
-        groups = [arrivals.groups.take(pa.array(order)), *(part.segment.groups(part.documents) for part in known)]
-    times = [arrivals.times[order], *(part.segment.times[part.documents] for part in known)]
+        of_known = (part.segment.groups(part.documents) for part in known)
+        groups = pa.chunked_array([arrivals.groups.take(pa.array(order)), *of_known], pa.large_string()).combine_chunks()
     sizes = np.concatenate([size, *(part.size for part in known)])
-    starts = [arrivals.start_char[mine], *(part.segment.start_char[part.sentences] for part in known)]
     known_ends = (part.segment.end_chars(part.sentences, part.of_sentence).astype(np.uint32) for part in known)
-    ends = [arrivals.end_char[mine], *known_ends]
     n_words = [arrivals.n_words[mine], *(p.segment.word_counts(p.segment.types[p.sentences]) for p in known)]
-    columns = {
-        "id": pa.chunked_array(ids, pa.large_string()).combine_chunks(),
-        "text": strings(np.zeros(n + 1, np.int64), np.empty(0, np.uint8)),
-        "time": pa.array(np.concatenate(times)).cast(pa.timestamp("us", tz="UTC")),
-        "group": pa.chunked_array(groups, pa.large_string()).combine_chunks(),
-        "source": pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), _NO_SOURCE),
-        "position": pa.array(np.zeros(n, np.int64)),
-        "cleaned": pa.array(np.zeros(n, np.bool_)),
-    }
-    n_sentences = int(sizes.sum())
-    nothing = np.zeros(n_sentences, np.uint32)
-    small = Collection(
-        [pa.RecordBatch.from_arrays(list(columns.values()), schema=DOCUMENT_BATCH)],
+    nothing = np.zeros(int(sizes.sum()), np.uint32)
+    small = _SmallCollection(
+        [],
         n_chars=np.concatenate([arrivals.n_chars[order], *(part.segment.n_chars[part.documents] for part in known)]),
         n_input=arrivals.n_documents,
         document=np.repeat(np.arange(n, dtype=np.int32), sizes),
         start_byte=nothing,
         end_byte=nothing,
-        start_char=np.concatenate(starts),
-        end_char=np.concatenate(ends),
+        start_char=np.concatenate([arrivals.start_char[mine], *(p.segment.start_char[p.sentences] for p in known)]),
+        end_char=np.concatenate([arrivals.end_char[mine], *known_ends]),
         n_words=np.concatenate(n_words),
         digest=nothing.astype(np.uint64),
+        names=pa.concat_arrays(ids),
+        moments=np.concatenate([arrivals.times[order], *(part.segment.times[part.documents] for part in known)]),
+        given_groups=groups,
     )
     return small, np.concatenate([types, *(part.types for part in known)])
 
@@ -316,16 +354,28 @@ def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_ty
     return TypeSets(start, size, np.concatenate(values), np.empty(0, np.uint64), 0, 0)
 
 
-def _numbered_pairs(led_to: Sequence[Numbers], earlier: Numbers, order: Numbers, documents: Sequence[Numbers]) -> Numbers:
-    """Return pairs of documents by their numbers in the small collection: arrivals in that order, then known documents."""
+def _numbered_places(
+    shared: Sequence[Numbers], earlier: Numbers, collection: Collection, order: Numbers, similar: Sequence[Similar],
+    documents: Sequence[Numbers],
+) -> Numbers:  # fmt: skip
+    """Return pairs of sentences as rows: number in the small collection of a's document, and of the sentence in that; the same
+    for b. The small collection has arrivals in that order, then known documents.
+    """
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    pairs = [place[earlier]]
+
+    def of_arrivals(sentences: Numbers) -> tuple[Numbers, Numbers]:
+        mine = collection.document[sentences]
+        return place[mine], sentences - collection.document_first[mine]
+
+    rows = [np.stack([*of_arrivals(earlier[:, 0]), *of_arrivals(earlier[:, 1])], axis=1)]
     first = len(order)
-    for rows, known in zip(led_to, documents, strict=True):
-        pairs.append(np.stack([place[rows[:, 0]], np.searchsorted(known, rows[:, 1]) + first], axis=1))
+    for sentences, part, known in zip(shared, similar, documents, strict=True):
+        others = part.segment.documents_of(sentences[:, 1])
+        inside = sentences[:, 1] - part.segment.document_first[others]
+        rows.append(np.stack([*of_arrivals(sentences[:, 0]), np.searchsorted(known, others) + first, inside], axis=1))
         first += len(known)
-    return np.concatenate(pairs)
+    return np.concatenate(rows)
 
 
 def _documents_in(passages: PassageRows, rows: Rows) -> Numbers:

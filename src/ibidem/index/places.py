@@ -16,13 +16,18 @@ from ibidem.index.segment import Segment, frozen
 Numbers = NDArray[np.int64]
 SERIAL_BITS = 36
 _MUCH_ROOM = 1 << 16
+_NO_BOUNDS = np.empty(0, np.int64)
+_SENTENCE_BITS = 32
 
 
 def take_places(
-    segment: Segment, kept: NDArray[np.bool_], types: Numbers, most_documents: int
+    segment: Segment, kept: NDArray[np.bool_], types: Numbers, most_documents: int, bounds: Numbers = _NO_BOUNDS
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the places of types in kept documents: which of the types, document, sentence; those of the oldest documents."""
-    source = (frozen(types), segment.places(kept), most_documents)
+    """Return the places of types in kept documents: which of the types, document, sentence; those of the oldest documents.
+
+    Of each type, only sentences before its bound count.
+    """
+    source = (frozen(types), bounds, segment.places(kept), most_documents)
     n = int(segment.place_counts(types).sum())
     if n > _MUCH_ROOM:  # then it pays off to count first
         n = kernels.take_places(*source, False, *(np.empty(0, np.int64) for _ in range(3)))
@@ -33,8 +38,21 @@ def take_places(
 
 
 @dataclass(frozen=True)
+class Oldest:
+    """How much is wanted of a segment: the types of the oldest places in `kept` documents, with their number per query.
+
+    Places of the identical sentence are always wanted and do not count: those of the type `equal` to each query (-1: none).
+    """
+
+    kept: NDArray[np.bool_]
+    n_places: Numbers
+    equal: Numbers
+
+
+@dataclass(frozen=True)
 class SegmentHits:
-    """A segment, its kept documents, the hits and their scores. `is_own`: it contains the arrivals themselves.
+    """A segment, its kept documents, the hits, their scores, and in how many places they are. `is_own`: it contains the
+    arrivals themselves.
 
     Places count up to the sentence `until` of their query; of the type `equal` to it, all count.
     """
@@ -43,25 +61,31 @@ class SegmentHits:
     kept: NDArray[np.bool_]
     matches: Matches
     scores: NDArray[np.float64]
+    n_places: Numbers
     is_own: bool
     equal: Numbers
     until: Numbers
 
     @classmethod
-    def oldest(
-        cls, segment: Segment, kept: NDArray[np.bool_], matches: Matches, queries: QueryTypes, score: str, wanted: Numbers,
-        is_own: bool,
-    ) -> SegmentHits:  # fmt: skip
-        """Drop matches without any of the oldest `wanted` places of their query, and subtract found places from `wanted`."""
-        equal, until = segment.types_of(queries.digests), np.empty(len(queries), np.int64)
+    def of_oldest(
+        cls, segment: Segment, oldest: Oldest, matches: Matches, queries: QueryTypes, score: str, is_own: bool
+    ) -> SegmentHits:
+        """Drop matches without any of the oldest wanted places of their query, and subtract found places from these."""
+        kept, wanted, equal, until = oldest.kept, oldest.n_places, oldest.equal, np.empty(len(queries), np.int64)
         first = np.searchsorted(matches.query, np.arange(len(queries) + 1))
         heap = np.empty(min(int(wanted.max(initial=0)), segment.n_sentences), np.int64)
-        kernels.find_oldest(first, matches.type, equal, wanted, segment.places(kept), heap, until)
-        begins = segment.occurrences[segment.occurrence_first[matches.type]]
-        is_wanted = (begins < until[matches.query]) | (matches.type == equal[matches.query])
-        if not is_wanted.all():
-            matches = matches.chosen(is_wanted, 0)
-        return cls(segment, kept, matches, matches.scores(queries, score), is_own, equal, until)
+        chosen, n_places = np.empty(len(matches), np.int64), np.empty(len(matches), np.int64)
+        given = first, matches.type, equal, wanted, segment.places(kept), heap
+        n = kernels.find_oldest(*given, until, chosen, n_places)
+        if n < len(matches):
+            matches = matches.chosen(chosen[:n], 0)
+        return cls(segment, kept, matches, matches.scores(queries, score), n_places[:n], is_own, equal, until)
+
+    def places_of(self, rows: Numbers, most_documents: int) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the places of some matches that count: which of the matches, document, sentence."""
+        types, query = self.matches.type[rows], self.matches.query[rows]
+        bounds = np.where(types == self.equal[query], self.segment.n_sentences, self.until[query])
+        return take_places(self.segment, self.kept, types, most_documents, bounds)
 
 
 @dataclass(frozen=True)
@@ -83,65 +107,67 @@ class PlaceRows:
         )  # fmt: skip
 
 
-class BestPlaces:
-    """The matches of all segments by query and decreasing score; only as many are examined as needed."""
+def best_places(found: Sequence[SegmentHits], n_queries: int, most_documents: int) -> PlaceRows:
+    """Return the places of the matches of all segments: those of the best ones of each query that are in enough documents."""
+    n_places = [np.bincount(part.matches.query, np.minimum(part.n_places, most_documents), n_queries) for part in found]
+    if sum(n_places, np.zeros(n_queries)).max(initial=0) > most_documents:
+        return _BestMatches(found, n_queries, most_documents).places()
+    every = [np.arange(len(part.matches)) for part in found]
+    return _in_order(_listed(found, every, most_documents))
+
+
+def _listed(found: Sequence[SegmentHits], chosen: Sequence[Numbers], most_documents: int) -> PlaceRows:
+    """Return the places of chosen matches of each segment, in no order."""
+    pieces = []
+    for number, (part, rows) in enumerate(zip(found, chosen, strict=True)):
+        if len(rows):
+            match, document, sentence = part.places_of(rows, most_documents)
+            match = rows[match]
+            columns = part.matches.query[match], part.scores[match], np.full(len(match), number), document, sentence
+            pieces.append(PlaceRows(*columns, part.segment.serials[document]))
+    return joined_places(pieces)
+
+
+def _in_order(places: PlaceRows) -> PlaceRows:
+    """Return places by query, best score first, then from the oldest on: segments and their sentences are in that order."""
+    if len(places.query) < 2:
+        return places
+    return places.chosen(np.lexsort((places.part << _SENTENCE_BITS | places.sentence, -places.score, places.query)))
+
+
+class _BestMatches:
+    """The matches of all segments; of each query, only the best ones are examined, as many as needed."""
 
     def __init__(self, found: Sequence[SegmentHits], n_queries: int, most_documents: int) -> None:
         self._found, self._n_queries, self._most = found, n_queries, most_documents
-        query = np.concatenate([np.empty(0, np.int64), *(part.matches.query for part in found)])
-        score = np.concatenate([np.empty(0), *(part.scores for part in found)])
-        order = np.lexsort((-score, query))
-        self._query = query[order]
-        self._part = np.repeat(np.arange(len(found)), [len(part.matches) for part in found])[order]
-        self._number = np.concatenate([np.empty(0, np.int64), *(np.arange(len(part.matches)) for part in found)])[order]
+        query = np.concatenate([part.matches.query for part in found])
+        order = np.argsort(query, kind="stable")
+        self._first = np.searchsorted(query[order], np.arange(n_queries + 1))
+        self._scores = np.concatenate([part.scores for part in found])[order]
         # The order among the arrivals is not known here: they are examined separately.
-        sizes = [
-            np.minimum(part.segment.place_counts(part.matches.type), 0 if part.is_own else most_documents) for part in found
-        ]
-        n_places = np.concatenate([np.empty(0, np.int64), *sizes])[order]
-        # Places of all better matches of the query; equally good ones are treated together.
-        before = np.cumsum(n_places) - n_places
-        is_first = changes(self._query)
-        before -= np.maximum.accumulate(np.where(is_first, before, 0))
-        is_first |= changes(score[order])
-        self._before = before[np.maximum.accumulate(np.where(is_first, np.arange(len(query)), 0))]
-        self._tie = np.cumsum(is_first)
-        self._wanted = np.full(n_queries, most_documents)
+        sizes = [np.minimum(part.n_places, 0 if part.is_own else most_documents) for part in found]
+        self._n_places = np.concatenate(sizes)[order]
 
     def places(self) -> PlaceRows:
         """Return the places by query."""
         own_serials = [part.segment.serials[0] for part in self._found if part.is_own]
+        wanted = np.full(self._n_queries, self._most)
+        least, left = np.empty(self._n_queries), np.empty(self._n_queries, np.bool_)
+        scratch = np.empty(len(self._scores)), np.empty(len(self._scores), np.int64)
         while True:
-            taken = self._before < self._wanted[self._query]
-            places = self._places(taken)
+            kernels.choose_scores(self._first, self._scores, self._n_places, wanted, *scratch, least, left)
+            chosen = [np.flatnonzero(part.scores >= least[part.matches.query]) for part in self._found]
+            places = _listed(self._found, chosen, self._most)
+            if not left.any():
+                return _in_order(places)
+            # Matches may share documents: then there are fewer than expected, and more matches must be examined.
             pairs = distinct_pairs(places)
             query, serial = pairs >> SERIAL_BITS, pairs & ((1 << SERIAL_BITS) - 1)
-            # Matches may share documents: then there are fewer than expected, and more matches must be examined.
-            left = np.zeros(self._n_queries, np.bool_)
-            left[self._query[~taken]] = True
             older = query[serial < own_serials[0]] if own_serials else query
             left &= np.bincount(older, minlength=self._n_queries) < self._most
             if not left.any():
-                return places
-            self._wanted[left] *= 8
-
-    def _places(self, taken: NDArray[np.bool_]) -> PlaceRows:
-        columns: list[list[NDArray[np.generic]]] = [[] for _ in range(7)]
-        for number, part in enumerate(self._found):
-            chosen = np.flatnonzero(taken & (self._part == number))
-            types = part.matches.type[self._number[chosen]]
-            of_type, document, sentence = take_places(part.segment, part.kept, types, self._most)
-            at = chosen[of_type]
-            query = self._query[at]
-            counts = (sentence < part.until[query]) | (types[of_type] == part.equal[query])
-            at, document, sentence = at[counts], document[counts], sentence[counts]
-            match = self._number[at]
-            values = (self._tie[at], self._query[at], part.scores[match], np.full(len(at), number), document, sentence)
-            for column, value in zip(columns, (*values, part.segment.serials[document]), strict=True):
-                column.append(value)
-        tie, *rows = (np.concatenate(column) if column else np.empty(0, np.int64) for column in columns)
-        order = np.lexsort((rows[4], tie << SERIAL_BITS | rows[5]))  # by query and score, then serial, then sentence
-        return PlaceRows(*(column[order] for column in rows))  # type: ignore[arg-type]
+                return _in_order(places)
+            wanted[left] *= 8
 
 
 def distinct_pairs(places: PlaceRows) -> Numbers:
@@ -154,9 +180,12 @@ def distinct_pairs(places: PlaceRows) -> Numbers:
 
 
 def joined_places(pieces: Sequence[PlaceRows]) -> PlaceRows:
-    """Return the places of all portions in order."""
+    """Return the places of all pieces in order."""
+    if len(pieces) == 1:
+        return pieces[0]
     names = ("query", "score", "part", "document", "sentence", "serial")
-    return PlaceRows(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
+    nothing = {name: np.empty(0, np.float64 if name == "score" else np.int64) for name in names}
+    return PlaceRows(*(np.concatenate([nothing[name], *(getattr(piece, name) for piece in pieces)]) for name in names))
 
 
 def rank_documents(mine: Numbers, serial: Numbers) -> tuple[Numbers, Numbers]:

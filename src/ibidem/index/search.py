@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -27,6 +26,7 @@ from ibidem.index.arrivals import QueryTypes
 from ibidem.index.comparison import Comparison, Kernel, Matches, Request, TooManyMatchesError
 from ibidem.index.kernels import search as kernels
 from ibidem.index.kernels.comparison import MatchRoom, match_fingerprints
+from ibidem.index.places import Oldest
 from ibidem.index.segment import Segment, SegmentSettings, frozen
 
 _ROOM = 1 << 14
@@ -34,19 +34,8 @@ _MOST_CANDIDATES = 1 << 22  # listed at once, if fewer queries can be searched a
 _EVERYTHING = np.iinfo(np.int64).max
 _NO_NUMBERS = frozen(np.empty(0, np.int64))
 _NO_TYPES = frozen(np.empty(0, np.uint32))
-_NO_FLAGS = frozen(np.empty(0, np.bool_))
+_NO_FLAGS, _NO_BITS = frozen(np.empty(0, np.bool_)), frozen(np.empty(0, np.uint8))
 _NO_REQUEST = Request("overlap", "idf", Fraction(1), 0, 0.0, 0, 1)
-
-
-@dataclass(frozen=True)
-class Oldest:
-    """How much is wanted: the types of the oldest places in `kept` documents, with their number per query.
-
-    Places of the identical sentence are always wanted and do not count.
-    """
-
-    kept: NDArray[np.bool_]
-    n_places: NDArray[np.int64]
 
 
 class SegmentMatches:
@@ -125,15 +114,15 @@ def search_similar_among(
     queries: QueryTypes,
     settings: SegmentSettings,
     run_tasks: RunTasks,
-    is_asked: NDArray[np.bool_],
+    asked: NDArray[np.uint8],
     most_matches: int,
 ) -> Matches:
-    """Return which of some types of a segment match the queries; `is_asked` is per type.
+    """Return which of some types of a segment match the queries; `asked` has a bit per type.
 
     `TooManyMatchesError` is raised as soon as several queries have about `most_matches`.
     """
     comparison = Comparison(segment, queries, _NO_REQUEST, most_matches, segment.elements)
-    return comparison.run(_search_similar(comparison, settings.min_similarity, is_asked=is_asked), run_tasks)
+    return comparison.run(_search_similar(comparison, settings.min_similarity, asked=asked), run_tasks)
 
 
 def _similar_types(
@@ -152,7 +141,7 @@ def _search_overlap(comparison: Comparison, oldest: Oldest | None) -> Kernel:
     segment, queries = comparison.segment, comparison.queries
     places = segment.places(_NO_FLAGS if oldest is None else oldest.kept)
     most = frozen(np.full(len(queries), _EVERYTHING) if oldest is None else oldest.n_places)
-    equal = frozen(segment.types_of(queries.digests))
+    equal = frozen(segment.types_of(queries.digests) if oldest is None else oldest.equal)
 
     def run(query_from: int, query_to: int, room: MatchRoom) -> tuple[int, int]:
         return kernels.search_overlap(  # type: ignore[no-any-return]
@@ -168,13 +157,13 @@ def _search_similar(
     limit: Fraction,
     kept: NDArray[np.bool_] = _NO_FLAGS,
     most: int = _EVERYTHING,
-    is_asked: NDArray[np.bool_] = _NO_FLAGS,
+    asked: NDArray[np.uint8] = _NO_BITS,
 ) -> Kernel:
-    places, is_asked = comparison.segment.places(kept), frozen(is_asked)
+    places, asked = comparison.segment.places(kept), frozen(asked)
 
     def run(query_from: int, query_to: int, room: MatchRoom) -> tuple[int, int]:
         return kernels.search_similar(  # type: ignore[no-any-return]
-            comparison.columns, comparison.types, limit.numerator, limit.denominator, most, places, is_asked, query_from,
+            comparison.columns, comparison.types, limit.numerator, limit.denominator, most, places, asked, query_from,
             query_to, comparison.scratch(), room,
         )  # fmt: skip
 

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import starts_of, take_ranges
 from ibidem.columns.texts import text_buffers
 from ibidem.config import SignaturesConfig
 from ibidem.index.kept_texts import TextColumns
@@ -24,7 +25,7 @@ from ibidem.index.kernels import segment as kernels
 from ibidem.passages.extension import EndWords
 from ibidem.signatures.sentence_types import NO_WORDS
 
-LONG_GAP = 255
+LONG_GAP = kernels.LONG_GAP
 _SENTENCES_A_STEP = 1 << 20
 _FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))  # those of SplitMix64
 ABSENT: Any = None  # a column that an index does not need
@@ -176,7 +177,8 @@ class Segment(DocumentColumns):
     more than 64 bits one. Then `signatures` have as many bits as the other searches take, and `wide_signatures` contain the
     planes, one after the other. Segments that an earlier version wrote have no `text_digests`, nor their documents. Where
     texts are kept, there are the columns of `TextColumns`, by rising key the pairs of words of types (`word_pairs.py`), and
-    what is known of the words next to sentences (`EndWords`).
+    what is known of the words next to sentences (`EndWords`). Of many pairs, the lower halves of keys are stored, and where
+    those of each upper half begin.
     """
 
     document_first: NDArray[np.int64]
@@ -215,6 +217,8 @@ class Segment(DocumentColumns):
     element_sizes: NDArray[np.uint8] = ABSENT
     wide_signatures: NDArray[np.uint64] = ABSENT
     pair_keys: NDArray[np.uint32] = ABSENT
+    pair_heads: NDArray[np.uint32] = ABSENT
+    pair_tails: NDArray[np.uint16] = ABSENT
     pair_types: NDArray[np.uint32] = ABSENT
     text_sizes: NDArray[np.int64] = ABSENT
     text_documents: NDArray[np.int64] = ABSENT
@@ -277,7 +281,8 @@ class Segment(DocumentColumns):
     def n_text_bytes(self) -> int:
         """Number of bytes that are there because texts are kept: the texts, and pairs of words."""
         kept = () if self.texts is None else self.texts.arrays().values()
-        others = (self.pair_keys, self.pair_types, self.words_after, self.words_before)
+        of_pairs = (self.pair_keys, self.pair_heads, self.pair_tails, self.pair_types)
+        others = (*of_pairs, self.words_after, self.words_before)
         return sum(column.nbytes for column in (*kept, *others) if column is not ABSENT)
 
     def bit_signatures(self, n_planes: int) -> NDArray[np.uint64]:
@@ -303,8 +308,12 @@ class Segment(DocumentColumns):
 
     def ids(self, documents: NDArray[np.int64] | None = None) -> pa.LargeStringArray:
         """Return the ids of all documents, or of these."""
-        names = strings(self.id_first, self.id_bytes)
-        return names if documents is None else names.take(pa.array(documents))
+        if documents is None:
+            return strings(self.id_first, self.id_bytes)
+        # Not taken by Arrow, which needs longer for a few strings than a search for a sentence.
+        begins = self.id_first[documents]
+        sizes = self.id_first[documents + 1] - begins
+        return strings(starts_of(sizes), take_ranges(self.id_bytes, begins, sizes))
 
     def groups(self, documents: NDArray[np.int64]) -> pa.LargeStringArray:
         """Return the groups of these documents, null if there is none."""
@@ -314,14 +323,14 @@ class Segment(DocumentColumns):
 
     def end_chars(self, sentences: NDArray[np.int64], documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the end of each sentence; `documents` are theirs. An end is before the next start, or the text's end."""
-        is_last = sentences + 1 == self.document_first[documents + 1]
-        follower = np.minimum(sentences + 1, self.n_sentences - 1)
-        bound = np.where(is_last, self.n_chars[documents], self.start_char[follower])
-        gap = self.gap_after[sentences].astype(np.int64)
-        long = np.flatnonzero(gap == LONG_GAP)
-        gap[long] = self.long_gaps[np.searchsorted(self.long_gap_sentences, sentences[long])]
-        ends: NDArray[np.int64] = bound - gap
+        ends = np.empty(len(sentences), np.int64)
+        kernels.find_ends(sentences, documents, self.document_first, self.n_chars, self.start_char, self.gaps, ends)
         return ends
+
+    @property
+    def gaps(self) -> kernels.Gaps:
+        """How many characters are between each sentence and what follows it."""
+        return kernels.Gaps(self.gap_after, self.long_gap_sentences, self.long_gaps)
 
     def sentence_counts(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of sentences of each of these documents."""
@@ -337,6 +346,20 @@ class Segment(DocumentColumns):
         if self.words_after is ABSENT:
             return EndWords.unknown(len(sentences))
         return EndWords(*(column[sentences].astype(np.uint16) for column in (self.words_after, self.words_before)))
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether pairs of words are stored."""
+        return self.pair_types is not ABSENT
+
+    def find_pairs(self, keys: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the types of each of these keys begin in `pair_types`, and how many there are."""
+        if self.pair_tails is ABSENT:
+            first = np.searchsorted(self.pair_keys, keys)
+            return first, np.searchsorted(self.pair_keys, keys, side="right") - first
+        first, size = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
+        kernels.find_halves(self.pair_heads, self.pair_tails, frozen(keys), first, size)
+        return first, size
 
     def place_counts(self, types: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of sentences of each of these types."""

@@ -28,6 +28,7 @@ COMMON_SHARE = 0.1  # words in a larger share of the documents do not count in p
 MOST_PAIRED_WORDS = 24  # of a sentence
 _EXPECTED_SHARE, _MORE_ROOM = 7, 1000  # one in eight pairs of words is listed, by chance some more
 ELEMENT_BITS = (64, 2)  # of the sketch of a type's elements, and those that each sets
+_TAIL_BITS, _MANY_KEYS = 16, 1 << 18  # of fewer keys, heads take more than they save
 _MOST_BYTES = 1 << 32
 _HALF = np.uint64(32)
 
@@ -176,7 +177,7 @@ def _types_and_words(
         pair_keys, pair_types = pairs_of_words(types.words, types.first, order, hashes, common_in_pairs(hashes, counts))
         packed = pair_keys.astype(np.uint64) << _HALF | pair_types  # sorted as one number, which is faster
         packed.sort()
-        pairs = {"pair_keys": (packed >> _HALF).astype(np.uint32), "pair_types": packed.astype(np.uint32)}
+        pairs = {"pair_types": packed.astype(np.uint32), **_halved((packed >> _HALF).astype(np.uint32))}
     keys = np.empty(n_types, np.uint64)
     is_common = is_stop | np.isin(hashes, counts.common_hashes(settings.max_document_share))
     kernels.fingerprint_types(types.words, types.first, order, hashes, is_common, keys)
@@ -198,6 +199,14 @@ def _types_and_words(
             "fingerprint_types": by_key.astype(np.uint32),
         }
     )
+
+
+def _halved(keys: NDArray[np.uint32]) -> dict[str, NDArray[Any]]:
+    """Return the columns of sorted keys: of many, the lower halves, and where those of each upper half begin."""
+    if len(keys) < _MANY_KEYS:
+        return {"pair_keys": keys}
+    heads = np.searchsorted(keys, np.arange(1 << _TAIL_BITS, dtype=np.uint32) << np.uint32(_TAIL_BITS))
+    return {"pair_heads": np.append(heads, len(keys)).astype(np.uint32), "pair_tails": keys.astype(np.uint16)}
 
 
 def common_in_pairs(hashes: NDArray[np.uint64], counts: WordCounts) -> NDArray[np.bool_]:

@@ -8,11 +8,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import distinct
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import QueryTypes
 from ibidem.index.comparison import Matches, TooManyMatchesError
+from ibidem.index.kernels.search import BYTE_BITS, set_bits
 from ibidem.index.places import Numbers, take_places
 from ibidem.index.search import search_similar, search_similar_among
 from ibidem.index.segment import Segment, SegmentSettings
@@ -78,16 +80,17 @@ def matches_among(
     if settings.exact or not is_hot.any():
         return part
     segment, hot = part.segment, np.flatnonzero(is_hot)
-    is_asked = np.zeros(segment.n_types, np.bool_)
-    is_asked[segment.types[ranges(segment.document_first[documents], segment.sentence_counts(documents))]] = True
+    types = segment.types[ranges(segment.document_first[documents], segment.sentence_counts(documents))]
     some = queries.chosen(hot)
-    if not is_asked.any():
+    if not len(types):
         found = Matches.joined([])
     else:
+        asked = np.zeros(-(-segment.n_types // BYTE_BITS), np.uint8)
+        set_bits(types, asked)
         try:
-            found = search_similar_among(segment, some, settings, run_tasks, is_asked, MOST_SIMILAR)
+            found = search_similar_among(segment, some, settings, run_tasks, asked, MOST_SIMILAR)
         except TooManyMatchesError:
-            found = _connecting(segment, np.flatnonzero(is_asked), some, settings.min_similarity, run_tasks)
+            found = _connecting(segment, distinct(types).astype(np.int64), some, settings.min_similarity, run_tasks)
     others = part.matches.chosen(~is_hot[part.matches.query], 0)
     return replace(part, matches=Matches.joined([others, replace(found, query=hot[found.query])]))
 

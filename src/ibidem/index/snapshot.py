@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,16 @@ class SnapshotReader:
             if self._current is None or self._current.state.mark != self._catalog.mark():
                 self._current = self._load()
             return self._current
+
+    def with_serials(self, ids: Sequence[str]) -> tuple[Snapshot, dict[str, int]]:
+        """Return the index as of the last commit, and the serials of those of the ids that it has."""
+        while True:
+            mark, serials = self._catalog.mark_and_serials(ids)
+            with self._mutex:
+                if self._current is None or self._current.state.mark != mark:
+                    self._current = self._load()
+                if self._current.state.mark == mark:
+                    return self._current, serials
 
     def _load(self) -> Snapshot:
         opened = {part.name: part for part in self._current.parts} if self._current else {}

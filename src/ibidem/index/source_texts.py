@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
-from ibidem.columns.page_columns import PageMarks
+from ibidem.columns.page_columns import PageMarks, rows_with_pages
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.texts import text_buffers, word_bytes
 from ibidem.index.segment import Segment
@@ -44,7 +44,7 @@ class SourceTexts:
     def ids(self) -> pa.LargeStringArray:
         """Return the ids of the documents."""
         known = (segment.ids(rows) for segment, rows in self.known)
-        return pa.chunked_array([self.collection.ids.take(pa.array(self.arrivals)), *known], pa.large_string()).combine_chunks()
+        return pa.concat_arrays([self.collection.ids.take(pa.array(self.arrivals)), *known])
 
     def has(self) -> NDArray[np.bool_]:
         """Return for every document whether its text is there."""
@@ -53,10 +53,22 @@ class SourceTexts:
 
     def may_have_pages(self, numbers: Numbers) -> NDArray[np.bool_]:
         """Return which of these documents, given by rising number, may have pages."""
-        found = [np.ones(np.count_nonzero(numbers < len(self.arrivals)), np.bool_)]
+        found = [np.isin(self.arrivals[numbers[numbers < len(self.arrivals)]], self._paged_arrivals())]
         for segment, chosen in self.of_segments(numbers):
             found.append(np.zeros(len(chosen), np.bool_) if segment.texts is None else segment.texts.may_have_pages(chosen))
         return np.concatenate(found)
+
+    def _paged_arrivals(self) -> Numbers:
+        """Return which arrivals have pages."""
+        batches = zip(self.collection.batches, self.collection.batch_first.tolist(), strict=False)
+        paged = (rows_with_pages(*text_buffers(batch.column("text"))) + first for batch, first in batches)
+        return np.concatenate([np.empty(0, np.int64), *paged])
+
+    def may_any_have_pages(self) -> bool:
+        """Return whether any of the documents may have pages: of most collections, none has."""
+        kept = (segment.texts for segment, _ in self.known)
+        of_known = any(texts is not None and (texts.paged_texts is None or len(texts.paged_texts)) for texts in kept)
+        return of_known or len(self._paged_arrivals()) > 0
 
     def of_segments(self, numbers: Numbers) -> Iterator[tuple[Segment, Numbers]]:
         """Yield the segments, each with its rows of those of these documents, given by rising number, that it has."""
@@ -106,6 +118,8 @@ def _stretches(table: pa.Table, side: str, texts: SourceTexts) -> list[str | Non
 
 def with_pages(table: pa.Table, texts: SourceTexts) -> pa.Table:
     """Return a table of passages with their pages, if any text of them has pages."""
+    if not texts.may_any_have_pages():
+        return table
     numbers = {side: _numbers(table, side) for side in "ab"}
     distinct = np.unique(np.concatenate(list(numbers.values())))
     distinct = distinct[texts.may_have_pages(distinct)]

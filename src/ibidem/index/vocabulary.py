@@ -92,16 +92,23 @@ class WordCounts:
 
     def weights_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return log(N/df) of each word in units of 1/65536, at least one unit; without documents, every word has one unit."""
+        return self.weights_by_counts(self.counts_of(hashes))
+
+    def weights_by_counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the same, given in how many documents each word is."""
         if self.n_documents < 2:
-            return np.ones(len(hashes), np.int64)
-        idf = np.log(self.n_documents / self.counts_of(hashes))
+            return np.ones(len(counts), np.int64)
+        idf = np.log(self.n_documents / counts)
         return np.maximum(1, np.round(WEIGHT_UNIT * idf)).astype(np.int64)
+
+    def most_of_uncommon(self, max_document_share: float) -> int:
+        """Return in how many documents a word may be that does not occur in a larger share of them."""
+        return max(int(Fraction(str(max_document_share)) * self.n_documents), _FEWEST_COMMON)
 
     def common_hashes(self, max_document_share: float) -> NDArray[np.uint64]:
         """Return the words that occur in a larger share of the documents: fingerprints ignore them."""
         if max_document_share not in self._common:
-            most = max(int(Fraction(str(max_document_share)) * self.n_documents), _FEWEST_COMMON)
-            self._common[max_document_share] = self.hashes[self.document_counts > most]
+            self._common[max_document_share] = self.hashes[self.document_counts > self.most_of_uncommon(max_document_share)]
         return self._common[max_document_share]
 
     def arrays(self) -> dict[str, NDArray[Any]]:

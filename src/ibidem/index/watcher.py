@@ -27,7 +27,7 @@ from ibidem.index.segment import SegmentSettings
 from ibidem.index.writer import Writer
 from ibidem.model import Document, Skipped
 
-MOST_TOGETHER = 512
+MOST_TOGETHER = 1024
 _END = object()
 _STEP_SECONDS = 0.2
 
@@ -76,6 +76,11 @@ class Watcher:
         max_documents, max_seconds = rhythm
         last_commit = time.monotonic()
 
+        def room() -> int:
+            """Return how many documents may still come before a commit is due."""
+            n_left = min(max_documents - self._writer.n_waiting_documents, self._writer.n_before_counting)
+            return max(1, n_left)
+
         def commit_if_due() -> None:
             nonlocal last_commit
             is_full = self._writer.n_waiting_documents >= max_documents or self._writer.n_before_counting <= 0
@@ -84,11 +89,10 @@ class Watcher:
                 last_commit = time.monotonic()
 
         try:
-            with closing(_batches(documents, lambda: last_commit + max_seconds - time.monotonic())) as batches:
+            with closing(_batches(documents, lambda: last_commit + max_seconds - time.monotonic(), room)) as batches:
                 for waiting in batches:
                     while waiting:
-                        most = min(max_documents - self._writer.n_waiting_documents, self._writer.n_before_counting)
-                        together, waiting = self._take(waiting, most)
+                        together, waiting = self._take(waiting, room())
                         try:
                             yield from self._answer(together)
                         except TooManyMatchesError:  # among each other: raised before anything was added or answered
@@ -102,7 +106,7 @@ class Watcher:
 
     def _take(self, waiting: list[Any], most: int) -> tuple[list[Any], list[Any]]:
         """Take what can be answered together: no id twice, and nothing after a document that replaces another."""
-        waiting, later = waiting[: max(1, most)], waiting[max(1, most) :]
+        waiting, later = waiting[:most], waiting[most:]
         names = [self._id_of(item) for item in waiting]
         known = self._writer.serials_of([name for name in names if name is not None]) if self._replace else {}
         seen: set[str] = set()
@@ -190,14 +194,20 @@ class Watcher:
         return result, same_texts
 
 
-def _batches(documents: Iterable[Any], seconds_left: Callable[[], float]) -> Generator[list[Any], None, None]:
-    """Yield everything that has arrived; an empty list if nothing arrives within `seconds_left`.
+def _batches(
+    documents: Iterable[Any], seconds_left: Callable[[], float], room: Callable[[], int]
+) -> Generator[list[Any], None, None]:
+    """Yield everything that has arrived, up to the `room` before a commit: what is answered together is one segment, which is
+    then committed as it is. An empty list if nothing arrives within `seconds_left`.
 
     A list is simply cut into pieces. Anything else is read in a separate thread, somewhat ahead, because it may block.
     """
     if isinstance(documents, Sequence):
-        for begin in range(0, len(documents), MOST_TOGETHER):
-            yield list(documents[begin : begin + MOST_TOGETHER])
+        begin = 0
+        while begin < len(documents):
+            end = begin + min(MOST_TOGETHER, room())
+            yield list(documents[begin:end])
+            begin = end
         return
     arrived: queue.Queue[Any] = queue.Queue(MOST_TOGETHER)
     is_over = threading.Event()
@@ -223,7 +233,8 @@ def _batches(documents: Iterable[Any], seconds_left: Callable[[], float]) -> Gen
             with suppress(queue.Empty):
                 left = seconds_left()
                 batch.append(arrived.get(timeout=max(left, 0.0) if left < threading.TIMEOUT_MAX else None))
-                while len(batch) < MOST_TOGETHER and batch[-1] is not _END and not isinstance(batch[-1], BaseException):
+                most = min(MOST_TOGETHER, room())
+                while len(batch) < most and batch[-1] is not _END and not isinstance(batch[-1], BaseException):
                     batch.append(arrived.get_nowait())
             last = batch[-1] if batch else None
             if last is _END or isinstance(last, BaseException):

@@ -1,4 +1,4 @@
-"""Documents that share pairs of words: edited copies are found by them that have no sentence in common.
+"""Places where documents share pairs of words: edited copies are found by them, also beside sentences that are unchanged.
 
 A pair is two words of one sentence, in any order, that few documents contain. Edited sentences keep some of their pairs; by
 chance, two texts have hardly any in common, and not close together. Of all pairs, one in eight is stored, chosen by hash.
@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import distinct, find
 from ibidem.columns.ragged import ranges
 from ibidem.index.arrivals import Arrivals, QueryTypes
+from ibidem.index.kernels.places import mark_types_in
 from ibidem.index.kernels.word_pairs import mark_near
 from ibidem.index.places import changes
-from ibidem.index.segment import ABSENT, Segment
+from ibidem.index.segment import Segment
 from ibidem.index.segment_build import common_in_pairs, pairs_of_words
 from ibidem.index.vocabulary import WordCounts
 
@@ -24,7 +26,8 @@ Numbers = NDArray[np.int64]
 MAX_GAP_SENTENCES = 4  # between two pairs of words that lead to a document
 MOST_MEETINGS = 1 << 20  # of pairs of words at once, and those of one document
 MOST_IN_DOCUMENT = 4  # sentences of a document that are looked at for one pair of words
-_DOCUMENT_BITS = 32
+_DOCUMENT_BITS = _SENTENCE_BITS = 32
+_NO_FLAGS = np.empty(0, np.bool_)
 _FAR_TOO_MANY = 10  # times the places that a pair may have: then it does not matter which of them are removed
 
 
@@ -50,7 +53,7 @@ class _Places:
         return np.asarray(np.arange(len(self.key)) - self.first_in_document() < MOST_IN_DOCUMENT)
 
 
-def documents_by_pairs(
+def sentences_by_pairs(
     arrivals: Arrivals,
     queries: QueryTypes,
     parts: Sequence[tuple[Segment, NDArray[np.bool_]]],
@@ -58,10 +61,12 @@ def documents_by_pairs(
     max_places: int,
     among_themselves: bool,
 ) -> tuple[list[Numbers], Numbers]:
-    """Return which documents share two pairs of words close together with arrivals, as rows (arrival, document) per segment.
+    """Return where documents share two pairs of words close together with arrivals: rows of two sentences that have one of
+    them, of an arrival and of the segment, for each segment.
 
-    With `among_themselves`, also rows (arrival, earlier arrival). A pair of words that is in more than `max_places` sentences
-    of the index, and of earlier arrivals, leads to nothing.
+    With `among_themselves`, also rows of sentences of an arrival and of an earlier one. A pair of words that is in more than
+    `max_places` sentences of the index, and of earlier arrivals, leads to nothing. Neither do two sentences that both are,
+    unchanged, in the other document: what is copied with them is found by sentences.
     """
     is_common = common_in_pairs(queries.word_hashes, counts)
     listed, types = pairs_of_words(queries.words, queries.first, np.arange(len(queries)), queries.word_hashes, is_common)
@@ -81,9 +86,33 @@ def documents_by_pairs(
         first = np.searchsorted(others.key, mine.key)
         size = np.where(is_rare, np.searchsorted(others.key, mine.key, side="right") - first, 0)
         found.append(_near(mine, others, first, size))
+    found = [_open(rows, arrivals, queries, segment) for rows, (segment, _) in zip(found, parts, strict=True)]
+    if not among_themselves:
+        return found, np.empty((0, 2), np.int64)
     first = np.searchsorted(mine.key, mine.key)
-    size = np.where(is_rare & among_themselves, mine.first_in_document() - first, 0)
-    return found, _near(mine, mine, first, size)
+    size = np.where(is_rare, mine.first_in_document() - first, 0)
+    return found, _open_among(_near(mine, mine, first, size), arrivals)
+
+
+def _open(rows: Numbers, arrivals: Arrivals, queries: QueryTypes, segment: Segment) -> Numbers:
+    """Return those pairs of sentences of which at least one is not in the other's document."""
+    if not len(rows):
+        return rows
+    equal = segment.types_of(queries.digests)[arrivals.types.of_sentence]
+    document, (a, b) = arrivals.collection.document.astype(np.int64), rows.T
+    known = np.unique(document << _DOCUMENT_BITS | equal)
+    is_open = ~find(document[a] << _DOCUMENT_BITS | segment.types[b], known)[1]
+    is_there = np.empty(len(rows), np.bool_)
+    mark_types_in(equal[a], segment.documents_of(b), segment.places(_NO_FLAGS), is_there)
+    return rows[is_open | ~is_there]
+
+
+def _open_among(rows: Numbers, arrivals: Arrivals) -> Numbers:
+    """Return the same for sentences of arrivals."""
+    document, types = arrivals.collection.document.astype(np.int64), arrivals.types.of_sentence
+    known, (a, b) = np.unique(document << _DOCUMENT_BITS | types), rows.T
+    is_in = [find(document[x] << _DOCUMENT_BITS | types[y], known)[1] for x, y in ((a, b), (b, a))]
+    return rows[~(is_in[0] & is_in[1])]
 
 
 def _of_arrivals(arrivals: Arrivals, of_key: Numbers, types: NDArray[np.uint32]) -> _Places:
@@ -98,11 +127,10 @@ def _of_segment(
     segment: Segment, kept: NDArray[np.bool_], keys: NDArray[np.uint32], max_places: int
 ) -> tuple[_Places, Numbers]:
     """Return the places of pairs of words in kept documents of a segment, and how many each has; too many are not listed."""
-    if segment.pair_keys is ABSENT:
+    if not segment.has_pairs:
         nothing = np.empty(0, np.int64)
         return _Places(nothing, nothing, nothing), np.zeros(len(keys), np.int64)
-    first = np.searchsorted(segment.pair_keys, keys)
-    size = np.searchsorted(segment.pair_keys, keys, side="right") - first
+    first, size = segment.find_pairs(keys)
     types, of_key = segment.pair_types[ranges(first, size)].astype(np.int64), np.repeat(np.arange(len(keys)), size)
     counts = segment.place_counts(types)
     n_places = np.bincount(of_key, counts, len(keys)).astype(np.int64)
@@ -127,7 +155,7 @@ def _sorted_places(key: Numbers, sentence: Numbers, document_of: NDArray[np.int3
 
 
 def _near(mine: _Places, others: _Places, first: Numbers, size: Numbers) -> Numbers:
-    """Return the pairs of documents in which two keys meet close together; place r of mine meets `size[r]` others.
+    """Return the pairs of sentences in which two keys meet close together; place r of mine meets `size[r]` others.
 
     Documents of mine are looked at in portions: there may be many more meetings than places.
     """
@@ -149,7 +177,7 @@ def _near_in(places: Numbers, mine: _Places, others: _Places, first: Numbers, si
     pairs = mine.document[rows] << _DOCUMENT_BITS | others.document[partners]
     order = np.lexsort((mine.sentence[rows], pairs))
     rows, partners, pairs = rows[order], partners[order], pairs[order]
-    is_near = np.empty(len(pairs), np.bool_)
+    is_near = np.zeros(len(pairs), np.bool_)
     mark_near(pairs, mine.sentence[rows], others.sentence[partners], mine.key[rows], MAX_GAP_SENTENCES, is_near)
-    found = np.unique(pairs[is_near])
-    return np.stack([found >> _DOCUMENT_BITS, found & ((1 << _DOCUMENT_BITS) - 1)], axis=1)
+    found = distinct(mine.sentence[rows[is_near]] << _SENTENCE_BITS | others.sentence[partners[is_near]])
+    return np.stack([found >> _SENTENCE_BITS, found & ((1 << _SENTENCE_BITS) - 1)], axis=1)

@@ -17,17 +17,21 @@ most of their elements and are not similar.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import local
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.kernels.union_find import unite_all
 from ibidem.columns.ragged import starts_of
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.matches.kernels import long_lists as kernels
 from ibidem.matches.kernels.join import OrderedSets
 from ibidem.matches.kernels.long_lists import Components
 
 MOST_POSTINGS = 1024  # elements with more are handled here
 _MOST_ENTRIES = 1 << 22  # at once
+_N_TASKS = 64
 _MOST_PAIRS = 512  # per entry: this many are compared at once
 _CHILD_COST = 32  # comparisons that take as long as making and sorting one entry
 _MOST_LEFT = 0.5  # share of the pairs that makes one more element worthwhile
@@ -87,6 +91,15 @@ class _Groups:
         columns = (self.keys, self.items, self.positions, self.parent)
         return _Groups(first, *(column[is_chosen] for column in columns))  # type: ignore[arg-type]
 
+    def parts(self, n_parts: int) -> list[_Groups]:
+        """Cut the groups into parts of about equal size."""
+        parts = []
+        for begin, end in split_by_cost(np.diff(self.first), n_parts):
+            rows = slice(self.first[begin], self.first[end])
+            columns = (self.keys[rows], self.items[rows], self.positions[rows], self.parent[rows])
+            parts.append(_Groups(self.first[begin : end + 1] - self.first[begin], *columns))
+        return parts
+
     def __len__(self) -> int:
         return len(self.first) - 1
 
@@ -99,12 +112,21 @@ def join_long_lists(
     p: int,
     q: int,
     parent: NDArray[np.int32],
+    run_tasks: RunTasks = in_turn,
 ) -> None:
     """Unite all similar sets that meet at an element of more than `most_postings` postings."""
     is_long = np.diff(posting_first) > most_postings
     if not is_long.any():
         return
-    join = _Join(sets, (p, q), parent)
+    mine = local()  # each thread has its own forest: they are united at the end
+    forests: list[NDArray[np.int32]] = []
+
+    def join(groups: _Groups) -> None:
+        if not hasattr(mine, "join"):
+            mine.join = _Join(sets, (p, q), parent.copy())
+            forests.append(mine.join.parent)
+        _join_groups(groups, 1, mine.join)
+
     counts = np.zeros(n_values, np.int64)
     rank = int(np.argmax(is_long))
     kernels.count_members(sets, is_long, rank, p, q, counts)
@@ -116,8 +138,11 @@ def join_long_lists(
         if n:
             keys, items, positions = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32)
             kernels.list_members(sets, is_long, rank, rank_to, p, q, keys, items, positions)
-            _join_groups(_Groups.of(keys, items, positions, np.zeros(n, np.int64)), 1, join)
+            groups = _Groups.of(keys, items, positions, np.zeros(n, np.int64))
+            list(run_tasks(join, groups.parts(_N_TASKS)))
         rank = rank_to
+    for forest in forests:
+        unite_all(parent, forest)
 
 
 def _join_groups(groups: _Groups, depth: int, join: _Join) -> None:

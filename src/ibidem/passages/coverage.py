@@ -6,7 +6,7 @@ sums never reach into the next document: they can be computed in many partitions
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME, Collection
-from ibidem.columns.ragged import starts_of
 from ibidem.columns.rows import Rows
 from ibidem.passages import PassageRows, Repeats
 from ibidem.passages.kernels import coverage as kernels
@@ -79,18 +78,16 @@ class Coverage:
         n_documents, n_sentences = collection.n_documents, len(collection.document)
         self.first = collection.document_first + np.arange(n_documents + 1)
         n_slots = n_sentences + n_documents
-        n_chars = np.zeros(n_slots, np.int64)
-        n_chars[np.arange(n_sentences) + collection.document] = collection.end_char - collection.start_char
-        self.chars_before = starts_of(n_chars)
+        self.chars_before = np.empty(n_slots + 1, np.int64)
+        kernels.count_before(collection.document_first, collection.start_char, collection.end_char, self.chars_before)
         self.elsewhere, self.before = np.zeros(n_slots + 1, np.int32), np.zeros(n_slots + 1, np.int32)
         self._times = collection.times
 
-    def add_passages(self, passages: Sequence[PassageRows], rows: Rows, a_is_first: bool) -> Edges:
+    def add_passages(self, passages: Iterable[PassageRows], rows: Rows, a_is_first: bool) -> Edges:
         """Add passages; return the pairs of documents that are copies: passages cover most of both.
 
         `a_is_first` says which place counts as earlier if times do not decide.
         """
-        slots = rows.sentence + rows.document
         counted = np.full(len(self.chars_before) - 1, -1, np.int32)
         coverage = CoverageColumns(self.first, self.chars_before, self.elsewhere, self.before, counted)
         n_passages = 0
@@ -98,7 +95,7 @@ class Coverage:
         for some in filter(len, passages):
             copies = np.empty((2, len(some)), np.int32)
             n_copies = kernels.add_passages(
-                some.table, n_passages, rows.document, slots, self._times, a_is_first, coverage, MIN_COVERAGE, copies
+                some.table, n_passages, rows.document, rows.sentence, self._times, a_is_first, coverage, MIN_COVERAGE, copies
             )
             n_passages += len(some)
             a.append(copies[0, :n_copies])

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
+from ibidem.columns.distinct import firsts, stable_order
 from ibidem.columns.hashes import seed_of
 from ibidem.columns.rows import Rows
 from ibidem.columns.texts import text_buffers, word_bytes
@@ -150,22 +151,42 @@ class ExtendedEnds:
     undecided: NDArray[np.uint8]
 
 
+class _Extension:
+    """Passages whose ends are being moved: those of a pair of documents after another, each with the texts of its pair."""
+
+    def __init__(self, passages: PlacedPassages, ends: Numbers, is_cut: NDArray[np.bool_], hash_seed: int) -> None:
+        n = len(passages)
+        self.pair_first = passages.pair_first()
+        first = self.pair_first[:-1]
+        self._is_one = passages.documents[0, first] == passages.documents[1, first]
+        self._may_move = passages.may_move
+        self._places = np.ascontiguousarray(passages.places.T).reshape(-1)
+        self._around = ends.reshape(-1), is_cut.reshape(-1)
+        self._seed, self._room = seed_of(hash_seed), np.empty(ROOM, np.uint64)
+        self._extended = Extended(
+            np.empty(4 * n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.bool_),
+            np.empty(n, np.uint8),
+        )  # fmt: skip
+
+    def extend(self, a: NDArray[np.uint8], b: NDArray[np.uint8], pair_from: int, pair_to: int) -> None:
+        """Move the ends of the passages of some pairs, whose texts these bytes contain."""
+        texts = Texts(word_bytes(a), word_bytes(b), *self._around, load_code_points())
+        kernels.extend_ends(
+            pair_from, pair_to, self.pair_first, self._is_one, self._may_move, LEAST_EXTENSION_WORDS, self._places, texts,
+            self._seed, self._room, self._extended,
+        )  # fmt: skip
+
+    def ends(self) -> ExtendedEnds:
+        """Return what has become of all passages."""
+        places, added, joined, _, undecided = self._extended
+        return ExtendedEnds(places.reshape(-1, 4).T, added, joined, undecided)
+
+
 def extend_ends(passages: PlacedPassages, stretches: Stretches, hash_seed: int) -> ExtendedEnds:
     """Return where the ends of passages are when they are moved outwards by equal words, given the texts around them."""
-    n = len(passages)
-    extended = Extended(
-        np.empty(4 * n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.bool_), np.empty(n, np.uint8)
-    )
-    first = passages.pair_first()
-    is_one = passages.documents[0, first[:-1]] == passages.documents[1, first[:-1]]
-    a, b = word_bytes(stretches.a), word_bytes(stretches.b)
-    texts = Texts(a, b, stretches.ends.reshape(-1), stretches.is_cut.reshape(-1), load_code_points())
-    room = np.empty(ROOM, np.uint64)
-    places = np.ascontiguousarray(passages.places.T).reshape(-1)
-    kernels.extend_ends(
-        first, is_one, passages.may_move, LEAST_EXTENSION_WORDS, places, texts, seed_of(hash_seed), room, extended
-    )
-    return ExtendedEnds(extended.places.reshape(-1, 4).T, extended.added, extended.joined, extended.undecided)
+    extension = _Extension(passages, stretches.ends, stretches.is_cut, hash_seed)
+    extension.extend(stretches.a, stretches.b, 0, len(extension.pair_first) - 1)
+    return extension.ends()
 
 
 def extend_in(passages: PlacedPassages, sentences: Numbers, collection: Collection) -> ExtendedEnds:
@@ -174,32 +195,28 @@ def extend_in(passages: PlacedPassages, sentences: Numbers, collection: Collecti
     `sentences` has four rows: the first and the last one in a, the first and the last one in b.
     """
     n = len(passages)
-    ends, batches = np.empty((n, N_STRETCH_ENDS), np.int64), np.empty((2, n), np.int64)
-    texts = [text_buffers(batch.column("text")) for batch in collection.batches]
+    ends = np.empty((n, N_STRETCH_ENDS), np.int64)
+    begins, stops = collection.text_bounds
     for side in range(2):
-        documents = passages.documents[side]
-        batches[side] = np.searchsorted(collection.batch_first, documents, side="right") - 1
-        for number in np.unique(batches[side]).tolist():
-            here = np.flatnonzero(batches[side] == number)
-            rows, offsets = documents[here] - collection.batch_first[number], texts[number][1]
-            first, last = sentences[2 * side : 2 * side + 2, here]
-            begin = offsets[rows]
-            columns = begin, begin + collection.start_byte[first], begin + collection.end_byte[last], offsets[rows + 1]
-            for k, column in enumerate(columns):
-                ends[here, 4 * side + k] = column
-    extended = ExtendedEnds(np.empty((4, n), np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.uint8))
+        documents, (first, last) = passages.documents[side], sentences[2 * side : 2 * side + 2]
+        ends[:, 4 * side], ends[:, 4 * side + 3] = begins[documents], stops[documents]
+        ends[:, 4 * side + 1] = ends[:, 4 * side] + collection.start_byte[first]
+        ends[:, 4 * side + 2] = ends[:, 4 * side] + collection.end_byte[last]
     # Those of a pair are in the same two batches.
-    order = np.argsort(batches[0] * len(texts) + batches[1], kind="stable")
-    is_new = np.append(True, (np.diff(batches[:, order], axis=1) != 0).any(axis=0)) if n else np.empty(0, np.bool_)
-    bounds = np.append(np.flatnonzero(is_new), n)
-    for begin, end in pairwise(bounds.tolist()):
-        rows = order[begin:end]
-        a, b = (texts[batches[side, rows[0]]][0] for side in range(2))
-        some = extend_ends(
-            passages.chosen(rows), Stretches(a, b, ends[rows], np.zeros((len(rows), 4), np.bool_)), collection.hash_seed
-        )
-        extended.places[:, rows], extended.added[rows], extended.undecided[rows] = some.places, some.added, some.undecided
-        extended.joined[rows] = np.where(some.joined >= 0, rows[some.joined], -1)
+    texts = [text_buffers(batch.column("text"))[0] for batch in collection.batches]
+    a, b = np.searchsorted(collection.batch_first, passages.documents, side="right") - 1
+    in_batches = a * len(texts) + b
+    order = stable_order(in_batches)
+    in_batches = in_batches[order]
+    extension = _Extension(passages.chosen(order), ends[order], np.zeros((n, 4), np.bool_), collection.hash_seed)
+    heads = firsts(in_batches)
+    pairs = np.searchsorted(extension.pair_first, np.append(heads, n)).tolist()
+    for (pair_from, pair_to), number in zip(pairwise(pairs), in_batches[heads].tolist(), strict=True):
+        extension.extend(texts[number // len(texts)], texts[number % len(texts)], pair_from, pair_to)
+    moved = extension.ends()
+    extended = ExtendedEnds(np.empty((4, n), np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.uint8))
+    extended.places[:, order], extended.added[order], extended.undecided[order] = moved.places, moved.added, moved.undecided
+    extended.joined[order] = np.where(moved.joined >= 0, order[moved.joined], -1)
     return extended
 
 

@@ -22,7 +22,7 @@ from ibidem.passages.exchange import repeats as repeats_exchange
 from ibidem.passages.exchange.excerpts import place_documents
 from ibidem.passages.exchange.extension import extend_in_partitions
 from ibidem.passages.exchange.grams import meet
-from ibidem.passages.exchange.pairs import find_pairs
+from ibidem.passages.exchange.pairs import find_pairs, put_in_order
 from ibidem.passages.exchange.reported import report_in_partitions
 from ibidem.passages.families import family_table
 from ibidem.passages.reported import Limits, Spans, are_reported
@@ -54,21 +54,22 @@ def find_passages(flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Cl
         found_here = find_in(meeting, limits, flow.run_tasks)
         types = None if cells is None else cells.types
         return Parts(FoundPassages(found_here.passages, found_here.repeats, rows, types, meeting.pairing))
-    return Parts(tables=_exchange(flow, classed, config, only_spans=False))
+    texts = sentences.table("texts") if extends_ends(config) else None
+    return Parts(tables=_exchange(flow, classed, texts, config, only_spans=False))
 
 
 def find_spans(flow: Flow, classed: Parts[Classed], config: Config) -> Parts[FoundPassages]:
     """Find passages in partitions as alignment needs them, and nothing else about them: their `spans` and `sides`."""
-    found = _exchange(flow, classed, config, only_spans=True)
+    found = _exchange(flow, classed, None, config, only_spans=True)
     return Parts(tables={name: found[name] for name in ("spans", "sides")})
 
 
 def _exchange(
-    flow: Flow, classed: Parts[Classed], config: Config, only_spans: bool
+    flow: Flow, classed: Parts[Classed], texts: PartedTable | None, config: Config, only_spans: bool
 ) -> dict[str, PartedTable | Sequence[PartedTable]]:
     met = meet(flow, classed.take_table("grams"), config, flow.layout)
     flags = [classed.take_table("flags"), met.pop("flags")]
-    placed = place_documents(flow, classed.table("documents"), flags, met.pop("members"), config, flow.layout)
+    placed = place_documents(flow, classed.table("documents"), flags, met.pop("members"), texts, config, flow.layout)
     del flags
     found = find_pairs(flow, placed.pop("placed"), config, flow.layout, only_spans)
     edges = [classed.take_table("edges"), met["edges"], *([found.pop("edges")] if "edges" in found else [])]
@@ -87,11 +88,17 @@ def find_repeats(
 
 
 def move_ends(flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], config: Config) -> None:
-    """Move the ends of passages outwards while the texts say the same. In memory that waits until they become a table."""
-    if not isinstance(flow, InMemory) and extends_ends(config):
-        passages, names = found.take_table("passages"), found.take_table("names")
+    """Move the ends of passages outwards while the texts say the same. In memory that waits until they become a table; with
+    alignment, which does it, so do passages in partitions.
+    """
+    if isinstance(flow, InMemory) or config.alignment.align:
+        return
+    if extends_ends(config):
+        known = {name: found.take_table(name) for name in ("passages", "open", "asked", "names")}
         documents, texts = sentences.table("documents"), sentences.table("texts")
-        found.tables["passages"] = extend_in_partitions(flow, passages, names, documents, texts, config, flow.layout)
+        found.tables["passages"] = extend_in_partitions(flow, known, documents, texts, config)
+    else:
+        found.tables["passages"] = put_in_order(flow, found.take_table("passages"), found.take_table("names"))
 
 
 def passage_table(flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], config: Config) -> Parts[pa.Table]:

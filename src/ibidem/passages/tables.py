@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,53 @@ Numbers = NDArray[np.int64]
 _KIND_WORDS, _DIRECTION_WORDS = pa.array(KINDS), pa.array(DIRECTIONS)
 
 
+class LocatedPassages(NamedTuple):
+    """Passages by the columns of the schema PASSAGES.
+
+    `names` are numbers of documents, a and b; `places` has four rows; `sentences` are the first ones, a and b, each counted
+    in its document. `kinds` and `directions` are numbers in KINDS and DIRECTIONS.
+    """
+
+    names: NDArray[np.int32]
+    places: Numbers
+    n_sentences: NDArray[np.int32]
+    similarity: NDArray[np.float64]
+    kinds: NDArray[np.int8]
+    directions: NDArray[np.int8]
+    sentences: NDArray[Any]
+
+    @classmethod
+    def joined(cls, parts: Sequence[LocatedPassages]) -> LocatedPassages:
+        """Return the passages of all parts in order."""
+        if len(parts) == 1:
+            return parts[0]
+        columns: Any = zip(*parts, strict=True)
+        return cls(*(np.concatenate(column, axis=-1) for column in columns))
+
+    def by_pair(self) -> LocatedPassages:
+        """Return them by documents, those of two documents as they are."""
+        return self._in_order(np.argsort(self.names[0].astype(np.int64) << 32 | self.names[1], kind="stable"))
+
+    def in_reading_order(self) -> LocatedPassages:
+        """Return them by document a, place in a, document b, place in b."""
+        return self._in_order(np.lexsort((self.places[2], self.names[1], self.places[0], self.names[0])))
+
+    def _in_order(self, order: Numbers) -> LocatedPassages:
+        columns: Any = self
+        return LocatedPassages(*(np.take(column, order, axis=-1) for column in columns))
+
+    def table(self, ids: pa.Array) -> pa.Table:
+        """Return them in the schema PASSAGES, given the ids of the documents."""
+        a, b = (pa.DictionaryArray.from_arrays(pa.array(side), ids) for side in self.names)
+        a_start, a_end, b_start, b_end = (pa.array(column) for column in self.places)
+        columns = [a, a_start, a_end, b, b_start, b_end, pa.array(self.n_sentences), pa.array(self.similarity)]
+        for codes, words in ((self.kinds, _KIND_WORDS), (self.directions, _DIRECTION_WORDS)):
+            columns.append(pa.DictionaryArray.from_arrays(pa.array(codes), words))
+        # Arrow converts numbers of other types one by one.
+        columns += [pa.array(column.astype(np.int32, copy=False)) for column in self.sentences]
+        return pa.Table.from_arrays(columns, schema=PASSAGES)
+
+
 def passages_table(
     passages: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, run_tasks: RunTasks = in_turn,
     extend: bool = False,
@@ -31,35 +78,40 @@ def passages_table(
 
     With `extend`, their ends are moved outwards while the texts say the same: the texts must be there.
     """
-    ids, times = collection.ids, collection.times  # computed once, before several threads need them
-
-    words = EndWords.of(passages, rows, collection, run_tasks) if extend else None
-
-    def locate(some: PassageRows) -> pa.Table:
-        return _located(some, rows, collection, ids, times, min_sentences, words)
-
-    taken = (passages.pop(0) for _ in range(len(passages)))
-    tables = list(run_tasks(locate, filter(len, taken)))
+    ids = collection.ids
+    tables = [some.table(ids) for some in located_passages(passages, rows, collection, min_sentences, run_tasks, extend)]
     return pa.concat_tables(tables) if tables else PASSAGES.empty_table()
 
 
+def located_passages(
+    passages: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, run_tasks: RunTasks = in_turn,
+    extend: bool = False,
+) -> Iterator[LocatedPassages]:  # fmt: skip
+    """Yield the passages of each part of the list that has any, located; see `passages_table`."""
+    # Computed once, before several threads need them.
+    times, _ = collection.times, collection.text_bounds if extend else None
+    words = EndWords.of(passages, rows, collection, run_tasks) if extend else None
+
+    def locate(some: PassageRows) -> LocatedPassages:
+        return _located(some, rows, collection, times, min_sentences, words)
+
+    taken = (passages.pop(0) for _ in range(len(passages)))
+    return run_tasks(locate, filter(len, taken))
+
+
 def _located(
-    passages: PassageRows, rows: Rows, collection: Collection, ids: pa.Array, times: Numbers, min_sentences: int,
-    words: EndWords | None,
-) -> pa.Table:  # fmt: skip
+    passages: PassageRows, rows: Rows, collection: Collection, times: Numbers, min_sentences: int, words: EndWords | None
+) -> LocatedPassages:
     n = len(passages)
     names = np.empty((2, n), np.int32)
     places = np.empty((4, n), np.int64)
-    kinds, directions = np.empty(n, np.int8), np.empty(n, np.int8)
+    kinds, directions, sentences = np.empty(n, np.int8), np.empty(n, np.int8), np.empty((2, n), np.int32)
     kernels.locate(
         passages.table, min_sentences, rows.document, rows.sentence, collection.start_char, collection.end_char,
-        times, names, places, kinds, directions,
+        collection.document_first, times, names, places, kinds, directions, sentences,
     )  # fmt: skip
-    firsts = passages.table[:, [A_FIRST, B_FIRST]].T
-    if rows.position is None:
-        sentences = rows.sentence[firsts] - collection.document_first[names]
-    else:
-        sentences = rows.position[firsts]
+    if rows.position is not None:
+        sentences = rows.position[passages.table[:, [A_FIRST, B_FIRST]].T]
     n_sentences, similarity = passages.table[:, N_SENTENCES], passages.similarity
     if words is not None:
         may_move = words.may_move(passages, rows)
@@ -82,7 +134,7 @@ def _located(
         if not stays.all():
             names, places, sentences = names[:, stays], places[:, stays], sentences[:, stays]
             n_sentences, similarity, kinds, directions = n_sentences[stays], similarity[stays], kinds[stays], directions[stays]
-    return passage_columns(names, places, n_sentences, similarity, kinds, directions, sentences, ids)
+    return LocatedPassages(names, places, n_sentences, similarity, kinds, directions, sentences)
 
 
 def n_words_of(passages: PassageRows, rows: Rows) -> Numbers:
@@ -103,37 +155,6 @@ def _sentences_before(sentences: Numbers, passages: PlacedPassages, collection: 
         moved = moved[0][is_later], moved[1][is_later]
         before[moved] += 1
     return before
-
-
-def passage_columns(
-    names: NDArray[np.int32],
-    places: Numbers,
-    n_sentences: NDArray[np.int32],
-    similarity: NDArray[np.float64],
-    kinds: NDArray[np.int8],
-    directions: NDArray[np.int8],
-    sentences: NDArray[Any],
-    ids: pa.Array,
-) -> pa.Table:
-    """Return columns as a table in the schema PASSAGES.
-
-    `names` are numbers of documents, a and b; `places` has four rows; `sentences` are the first ones, a and b, each counted
-    in its document.
-    """
-    a, b = (pa.DictionaryArray.from_arrays(pa.array(side), ids) for side in names)
-    a_start, a_end, b_start, b_end = (pa.array(column) for column in places)
-    columns = [a, a_start, a_end, b, b_start, b_end, pa.array(n_sentences), pa.array(similarity)]
-    for codes, words in ((kinds, _KIND_WORDS), (directions, _DIRECTION_WORDS)):
-        columns.append(pa.DictionaryArray.from_arrays(pa.array(codes), words))
-    columns += [pa.array(column, pa.int32()) for column in sentences]
-    return pa.Table.from_arrays(columns, schema=PASSAGES)
-
-
-def by_pair(tables: Sequence[pa.Table]) -> pa.Table:
-    """Return tables of passages of one collection as one: by documents, those of two documents as they were."""
-    table = pa.concat_tables(tables)
-    a, b = (codes_of(table, side) for side in "ab")
-    return table.take(pa.array(np.argsort(a.astype(np.int64) << 32 | b, kind="stable")))
 
 
 def codes_of(passages: pa.Table, side: str) -> NDArray[np.int32]:

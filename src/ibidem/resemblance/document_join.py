@@ -140,10 +140,9 @@ def _rank_documents(
 
 
 def _sorted_keys(sets: HashSets, common: CommonShingles, run_tasks: RunTasks) -> NDArray[np.uint64]:
-    """Return the shingles of every document as sorted keys, whose top bits say how many documents have them."""
+    """Turn the shingles of every document into sorted keys, whose top bits say how many documents have them."""
     hashes, first = sets.hashes, sets.first
     table_bits = max(10, len(hashes).bit_length() + 1)
-    keys = np.empty(len(hashes), np.uint64)
 
     def count(task: tuple[int, int]) -> NDArray[np.uint8]:
         counters = np.zeros(1 << table_bits, np.uint8)
@@ -152,15 +151,15 @@ def _sorted_keys(sets: HashSets, common: CommonShingles, run_tasks: RunTasks) ->
 
     def make(task: tuple[int, int]) -> None:
         bounds = first[task[0]], first[task[1]]
-        kernels.make_keys(hashes, *bounds, table_bits, counters, common.hashes, common.table_bits, common.marks, keys)
+        kernels.make_keys(hashes, *bounds, table_bits, counters, common.hashes, common.table_bits, common.marks)
         for document in range(*task):
-            keys[first[document] : first[document + 1]].sort()
+            hashes[first[document] : first[document + 1]].sort()
 
     counters, *others = run_tasks(count, split_by_cost(np.diff(first), _N_TABLES))
     for other in others:
         counters += other
     list(run_tasks(make, split_by_cost(np.diff(first), _N_TASKS)))
-    return keys
+    return hashes
 
 
 def _pair_all(ranked: _Ranked, limits: OverlapLimits, run_tasks: RunTasks) -> list[Columns]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import GOLDEN, SEED, mix
-from ibidem.execution.compiler import growing_kernel, inner_kernel, outer_kernel
+from ibidem.columns.kernels.machine_words import fetch_ahead
+from ibidem.execution.compiler import growing_kernel, inlined_kernel, inner_kernel, outer_kernel
 
 _BLOCK_TOKENS = 1024
+_AHEAD = 16  # tokens, for what is fetched early
 _ONCE, _NUMBER = np.uint64(1 << 32), np.uint64((1 << 32) - 1)
 
 
@@ -21,6 +23,9 @@ def number_types(packed, digests, row_bits, type_of_row):
         head = packed[i] & ~row_mask
         j = i
         while j < n and packed[j] & ~row_mask == head:
+            if j + _AHEAD < n:
+                fetch_ahead(digests, np.int64(packed[j + _AHEAD] & row_mask))
+                fetch_ahead(type_of_row, np.int64(packed[j + _AHEAD] & row_mask))
             row = np.int64(packed[j] & row_mask)
             type_of_row[row] = row
             # Nearly always the first member; the loop separates digests that share their high bits.
@@ -48,11 +53,17 @@ def dense_types(type_of_row, first_rows):
     return n_types
 
 
+@inlined_kernel
+def _first_slot(token, table):
+    """Return where the search for a token begins."""
+    return (token * GOLDEN >> np.uint64(19)) & np.uint64(len(table) - 1) & ~np.uint64(1)
+
+
 @inner_kernel
 def _slot_of(token, table):
     """Return where a token is in a table of `number_tokens`, or the free place where it belongs."""
     mask = np.uint64(len(table) - 1)
-    slot = (token * GOLDEN >> np.uint64(19)) & mask & ~np.uint64(1)
+    slot = _first_slot(token, table)
     while table[slot + np.uint64(1)] != 0 and table[slot] != token:
         slot = (slot + np.uint64(2)) & mask
     return slot
@@ -84,13 +95,20 @@ def _choose(tokens, begin, prefix, prefix_bits, chosen):
 def number_tokens(tokens, prefix, prefix_bits, ids):
     """Number the tokens whose top bits are `prefix` in order of appearance; return the hash and the count of each number."""
     # Each token is next to its count (high bits) and number: one place in memory per look, as tokens come in no order.
-    table = np.zeros(1 << 15, np.uint64)
+    n_block = min(_BLOCK_TOKENS, len(tokens))
+    n_slots = 16
+    while n_slots < min(4 * len(tokens), 1 << 15):  # clearing a large table would take longer than numbering a few tokens
+        n_slots *= 2
+    table = np.zeros(n_slots, np.uint64)
     n = 0
-    chosen = np.empty(_BLOCK_TOKENS, np.int64)
+    chosen = np.empty(n_block, np.int64)
     for begin in range(0, len(tokens), _BLOCK_TOKENS):
-        if 4 * (n + _BLOCK_TOKENS) > len(table):
+        if 4 * (n + n_block) > len(table):
             table = _twice_as_large(table)
-        for j in range(_choose(tokens, begin, prefix, prefix_bits, chosen)):
+        n_chosen = _choose(tokens, begin, prefix, prefix_bits, chosen)
+        for j in range(n_chosen):
+            if j + _AHEAD < n_chosen:
+                fetch_ahead(table, _first_slot(tokens[chosen[j + _AHEAD]], table))
             token = tokens[chosen[j]]
             slot = _slot_of(token, table)
             entry = table[slot + np.uint64(1)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.alignment.candidates import LEAST_BONDS, Meetings, by_place, rectangles_of_bonds, rectangles_of_runs
@@ -15,6 +16,8 @@ from ibidem.alignment.exchange.words import words_in
 from ibidem.alignment.found_spans import FoundSpans, documents_of, pair_numbers
 from ibidem.alignment.quotations import quotations_around
 from ibidem.alignment.refinement import align_places, extend_spans
+from ibidem.columns.distinct import distinct, find, firsts, packed, places_of
+from ibidem.columns.hashes import GOLDEN
 from ibidem.columns.parted_tables import distinct_pairs, in_order, portions, table_of
 from ibidem.columns.ragged import lengths, starts_of
 from ibidem.config import Config
@@ -76,23 +79,21 @@ def choose_pairs(
 
     def choose(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         met, spans = tables["meetings"], _with_words(tables["spans"], tables["places"])
-        named = [table[f"{side}_document"].to_numpy().astype(np.int64) for table in (met, spans) for side in "ab"]
-        documents = np.unique(np.concatenate(named))
-        met_pairs, span_pairs = (pairs_in(table, documents) for table in (met, spans))
+        low = min((int(pc.min(table["a_document"]).as_py()) for table in (met, spans) if table.num_rows), default=0)
+        met_pairs, span_pairs = (_pair_keys(table, low) for table in (met, spans))
         is_bond = met["kind"].to_numpy() == BOND
-        chosen = [met_pairs[~is_bond], span_pairs[_may_extend(tables["places"], spans)]]
-        chosen.append(_pairs_of_bonds(met, met_pairs, is_bond, len(documents)))
-        pairs = np.unique(np.concatenate(chosen))
-        is_chosen = np.isin(span_pairs, pairs)
+        near = _pairs_of_bonds(met, met_pairs, np.flatnonzero(is_bond))
+        pairs = distinct(np.concatenate([met_pairs[~is_bond], span_pairs[_may_extend(tables["places"], spans)], near]))
+        is_chosen = _are_among(span_pairs, pairs)
         if to_cut:
             rest = spans.filter(pa.array(~is_chosen))
             yield _sent_passages([rest[name] for name in _WORD_COLUMNS], layout)
         if len(pairs) == 0:
             return
-        yield Sent("meetings", met.filter(pa.array(np.isin(met_pairs, pairs))), bucket)
+        yield Sent("meetings", met.filter(pa.array(_are_among(met_pairs, pairs))), bucket)
         spans = spans.filter(pa.array(is_chosen))
         yield Sent("spans", spans.select(WORD_SPANS.names), bucket)
-        wanted = documents[np.unique(np.concatenate(_sides_of(pairs)))]
+        wanted = distinct(np.concatenate([side.astype(np.int64) + low for side in _sides_of(pairs)]))
         yield Sent("wanted", table_of([wanted, np.full(len(wanted), bucket)], WANTED), layout.home(wanted))
 
     outputs = {"meetings": meetings.schema, "spans": WORD_SPANS, "wanted": WANTED}
@@ -205,8 +206,9 @@ def pairs_in(table: pa.Table, documents: Numbers) -> Numbers:
     return pair_numbers(np.stack(sides, axis=1).astype(np.int64))
 
 
-def _sides_of(pairs: Numbers) -> tuple[Numbers, Numbers]:
-    return pairs >> _KEY_BITS, pairs & ((1 << _KEY_BITS) - 1)
+def _sides_of(pairs: NDArray[Any]) -> tuple[Numbers, Numbers]:
+    low = (1 << _KEY_BITS) - 1
+    return (pairs >> pairs.dtype.type(_KEY_BITS)).astype(np.int64), (pairs & pairs.dtype.type(low)).astype(np.int64)
 
 
 def _meetings(table: pa.Table, pairs: Numbers, first: Numbers) -> Meetings:
@@ -220,42 +222,72 @@ def _meetings(table: pa.Table, pairs: Numbers, first: Numbers) -> Meetings:
     return Meetings(np.concatenate(words).astype(np.uint32), np.concatenate(sides).astype(np.int32), marks, of_document)
 
 
-def _pairs_of_bonds(met: pa.Table, pairs: Numbers, is_bond: NDArray[np.bool_], n_documents: int) -> Numbers:
+def _pair_keys(table: pa.Table, low: int) -> NDArray[np.uint64]:
+    """Return a key for the pair of documents of each row, none of which is below `low`."""
+    a, b = (table[f"{side}_document"].to_numpy().astype(np.uint64) - np.uint64(low) for side in "ab")
+    return _keys_of(a, b)
+
+
+def _keys_of(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    keys: NDArray[np.uint64] = a << np.uint64(_KEY_BITS) | b
+    return keys
+
+
+def _slots(pairs: NDArray[np.uint64], n: int) -> tuple[NDArray[np.uint64], int]:
+    """Return a slot for each pair, and how many slots there are: some for each of `n` pairs."""
+    bits = max(10, n.bit_length() + 2)
+    return (pairs * GOLDEN) >> np.uint64(64 - bits), 1 << bits
+
+
+def _are_among(pairs: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which pairs are among known ones, which are in order."""
+    slots, n_slots = _slots(known, len(known))
+    has_known = np.zeros(n_slots, np.bool_)
+    has_known[slots] = True
+    among: NDArray[np.bool_] = has_known[_slots(pairs, len(known))[0]]
+    likely = np.flatnonzero(among)
+    among[likely] = find(pairs[likely], known)[1]
+    return among
+
+
+def _pairs_of_bonds(met: pa.Table, pairs: NDArray[np.uint64], bonds: Numbers) -> NDArray[np.uint64]:
     """Return the pairs in which enough bonds meet close together."""
-    _, which, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-    chosen = is_bond & (counts[which] >= LEAST_BONDS)
-    met, pairs = met.filter(pa.array(chosen)), pairs[chosen]
+    # Nearly all pairs share a bond or two by chance: with few slots to count, little is left to sort.
+    slots, n_slots = _slots(pairs[bonds], len(bonds))
+    bonds = bonds[np.bincount(slots.astype(np.int64), minlength=n_slots)[slots] >= LEAST_BONDS]
+    bonds = bonds[np.argsort(pairs[bonds])]
+    first = firsts(pairs[bonds])
+    counts = np.diff(first, append=len(bonds))
+    bonds = bonds[np.repeat(counts >= LEAST_BONDS, counts)]
+    if len(bonds) == 0:
+        return np.empty(0, np.uint64)
+    met, chosen = met.take(pa.array(bonds)), pairs[bonds]
+    documents = distinct(np.concatenate(_sides_of(chosen)))
+    sides = [places_of(side, documents) for side in _sides_of(chosen)]
     # How long documents are is not known here: it is enough that their words do not overlap.
-    ends = np.zeros(n_documents, np.int64)
-    for side, name in zip(_sides_of(pairs), "ab", strict=True):
+    ends = np.zeros(len(documents), np.int64)
+    for side, name in zip(sides, "ab", strict=True):
         np.maximum.at(ends, side, met[f"{name}_word"].to_numpy().astype(np.int64) + 1)
-    first = starts_of(ends)
-    rectangles = rectangles_of_bonds(_meetings(met, pairs, first))
-    return pair_numbers(documents_of(rectangles, first))
+    words_first = starts_of(ends)
+    rectangles = rectangles_of_bonds(_meetings(met, pair_numbers(np.stack(sides, axis=1)), words_first))
+    a, b = documents[documents_of(rectangles, words_first)].astype(np.uint64).T
+    return _keys_of(a, b)
 
 
 def _with_words(spans: pa.Table, places: pa.Table) -> pa.Table:
     """Return spans with the words they begin and end at, and the rows of their sides in `places`."""
-    known = _side_keys(places, "", places)
+    names = ("document", "first", "end")
+    columns = [[places[name], *(spans[f"{side}_{name}"] for side in "ab")] for name in names]
+    keys = packed(*(np.concatenate([part.to_numpy().astype(np.int64) for part in parts]) for parts in columns))
+    known, *of_sides = np.split(keys, [places.num_rows, places.num_rows + spans.num_rows])
     order = np.argsort(known)
     known = known[order]
-    for side in "ab":
-        at = order[np.searchsorted(known, _side_keys(spans, f"{side}_", places))]
+    for side, wanted in zip("ab", of_sides, strict=True):
+        at = order[np.searchsorted(known, wanted)]
         for name in ("start_word", "end_word"):
             spans = spans.append_column(f"{side}_{name}", places[name].take(pa.array(at)))
         spans = spans.append_column(f"{side}_at", pa.array(at))
     return spans
-
-
-def _side_keys(table: pa.Table, prefix: str, known: pa.Table) -> Numbers:
-    """Return one number for each side: document, first sentence and end, as far as `known`."""
-    documents, starts = known["document"].to_numpy(), known["first"].to_numpy().astype(np.int64)
-    numbers = np.unique(documents)
-    begins = np.unique(np.searchsorted(numbers, documents) << _KEY_BITS | starts)
-    document, first, end = (table[prefix + name].to_numpy().astype(np.int64) for name in ("document", "first", "end"))
-    begin = np.searchsorted(begins, np.searchsorted(numbers, document) << _KEY_BITS | first)
-    keys: Numbers = begin << _KEY_BITS | end
-    return keys
 
 
 def _may_extend(places: pa.Table, spans: pa.Table) -> NDArray[np.bool_]:

@@ -15,26 +15,30 @@ from numpy.typing import NDArray
 from ibidem.alignment.exchange.aligned_pairs import ALIGNED, DROPPED, pairs_in
 from ibidem.alignment.places import LocatedSide, directions_of, kinds_of, put_together
 from ibidem.columns.components_exchange import EDGES
+from ibidem.columns.distinct import order_by
 from ibidem.columns.parted_tables import in_order, table_of
 from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
 from ibidem.execution.layout import Layout
-from ibidem.model import DIRECTIONS, KINDS
+from ibidem.model import DIRECTIONS
 from ibidem.passages.coverage import MIN_COVERAGE
-from ibidem.passages.exchange.pairs import COVERAGE, FOUND
+from ibidem.passages.exchange.pairs import COVERAGE, FOUND, NAMELESS, NAMES, named, one_each
 
 Numbers = NDArray[np.int64]
 _SPAN = ("a_start", "a_end", "b_start", "b_end")
-_READING_ORDER = ("number", "b_start", "b_document", "a_start", "a_document")  # the last one decides first
+_BY_PLACE = ("a_document", "a_start", "b_document", "b_start")
 _ROWS_AT_A_TIME = 1 << 16
 _HALF = 32
+_A_TO_B, _UNKNOWN = (DIRECTIONS.index(direction) for direction in ("a_to_b", "unknown"))
 
 
 def put_in(
-    flow: Flow, passages: PartedTable, copies: PartedTable, outcomes: PartedTable, located: PartedTable, config: Config,
-    layout: Layout,
-) -> dict[str, PartedTable]:  # fmt: skip
-    """Return all `passages` in reading order, what is to be added to `coverage`, and the `edges` between copies."""
+    flow: Flow, found: Mapping[str, PartedTable], outcomes: PartedTable, located: PartedTable, config: Config, layout: Layout
+) -> dict[str, PartedTable]:
+    """Return all `passages` in reading order, what is to be added to `coverage`, and the `edges` between copies.
+
+    `found` has the `passages` that sentences found (`pairs.NAMELESS`), the `names` of their documents, and `copies`.
+    """
     min_sentences = passage_limits(config).min_sentences
     a_is_first = not layout.has_reference
 
@@ -48,32 +52,33 @@ def put_in(
         aligned = [table.filter(pa.array(is_aligned)) for table in sides]
         added = _aligned_rows(outcomes.filter(pa.array(kinds == ALIGNED)), aligned, min_sentences)
         is_dropped, ends = _dropped(passages, outcomes.filter(pa.array(kinds == DROPPED)))
-        yield from (Sent("passages", some, home) for some in _in_reading_order(passages, is_dropped, added))
+        of_aligned = (table_of([added[f"{s}_document"], aligned[k]["id"]], NAMES) for k, s in enumerate("ab"))
+        names = one_each(pa.concat_tables([tables["names"], *of_aligned]))
+        yield from (Sent("passages", some, home) for some in _in_reading_order(passages, is_dropped, added, names))
         covered = [np.stack([side["covered_first"].to_numpy(), side["covered_end"].to_numpy()]) for side in aligned]
         yield from _sent_coverage(added, covered, 1, a_is_first, layout)
         yield from _sent_coverage(passages.filter(pa.array(is_dropped)), ends, -1, a_is_first, layout)
         yield Sent("edges", _copies(tables["copies"], outcomes, outcomes.filter(pa.array(kinds != DROPPED)), sides), 0)
 
-    inputs: Inputs = {"passages": passages, "copies": copies, "outcomes": outcomes, "located": located}
+    inputs: Inputs = {**found, "outcomes": outcomes, "located": located}
     return flow.reduce("passages-aligned", inputs, join, {"passages": FOUND, "coverage": COVERAGE, "edges": EDGES})
 
 
 def _aligned_rows(outcomes: pa.Table, sides: Sequence[pa.Table], min_sentences: int) -> pa.Table:
-    """Return aligned passages as rows of the table of passages, not numbered yet."""
+    """Return aligned passages as rows of the table of passages (NAMELESS), not numbered yet."""
     a, b = sides
     spans = np.stack([outcomes[name].to_numpy() for name in _SPAN], axis=1).astype(np.int64)
     passages = put_together(
         _side(outcomes["a_document"], a), _side(outcomes["b_document"], b), spans, outcomes["n_common"].to_numpy()
     )
-    kinds = pa.array(KINDS).take(pa.array(kinds_of(passages, min_sentences)))
-    directions = pa.array(DIRECTIONS).take(pa.array(directions_of(a["time"].to_numpy(), b["time"].to_numpy())))
     columns = {
         "number": np.arange(len(passages)), "a_document": outcomes["a_document"], "b_document": outcomes["b_document"],
-        "a_id": a["id"], "a_start": a["start"], "a_end": a["end"], "b_id": b["id"], "b_start": b["start"], "b_end": b["end"],
-        "n_sentences": passages.n_sentences, "similarity": passages.similarity, "kind": kinds, "direction": directions,
-        "a_sentence": a["first"], "b_sentence": b["first"],
+        "a_start": a["start"], "a_end": a["end"], "b_start": b["start"], "b_end": b["end"],
+        "n_sentences": passages.n_sentences, "similarity": passages.similarity, "kind": kinds_of(passages, min_sentences),
+        "direction": directions_of(a["time"].to_numpy(), b["time"].to_numpy()), "a_sentence": a["first"],
+        "b_sentence": b["first"],
     }  # fmt: skip
-    return table_of([columns[name] for name in FOUND.names], FOUND)
+    return table_of([columns[name] for name in NAMELESS.names], NAMELESS)
 
 
 def _side(documents: pa.ChunkedArray, table: pa.Table) -> LocatedSide:
@@ -85,17 +90,19 @@ def _side(documents: pa.ChunkedArray, table: pa.Table) -> LocatedSide:
     return LocatedSide(documents.to_numpy(), places, sentences, covered, digests, is_whole)
 
 
-def _in_reading_order(passages: pa.Table, is_dropped: NDArray[np.bool_], added: pa.Table) -> Iterator[pa.Table]:
-    """Yield passages by document a, place in a, document b, place in b; of equal ones, those found by sentences come first.
+def _in_reading_order(
+    passages: pa.Table, is_dropped: NDArray[np.bool_], added: pa.Table, names: pa.Table
+) -> Iterator[pa.Table]:
+    """Yield passages (FOUND) by document a, place in a, document b, place in b.
 
-    Not all at once: they may be many, and they are in memory already.
+    Of equal ones, those found by sentences come first. Not all at once: they may be many, and they are in memory already.
     """
     table = pa.concat_tables([passages, added])
-    columns = [table[name].to_numpy() for name in _READING_ORDER]
-    order = np.lexsort([columns[0], np.arange(table.num_rows) >= passages.num_rows, *columns[1:]])
+    by_place, number = [table[name].to_numpy() for name in _BY_PLACE], table["number"].to_numpy()
+    order = order_by(*by_place, np.arange(table.num_rows) >= passages.num_rows, number)
     order = order[~np.append(is_dropped, np.zeros(added.num_rows, np.bool_))[order]]
     for begin in range(0, len(order), _ROWS_AT_A_TIME):
-        some = table.take(pa.array(order[begin : begin + _ROWS_AT_A_TIME]))
+        some = named(table.take(pa.array(order[begin : begin + _ROWS_AT_A_TIME])), names)
         yield some.set_column(0, FOUND.field("number"), pa.array(np.arange(begin, begin + some.num_rows)))
 
 
@@ -128,8 +135,8 @@ def _sent_coverage(
     Those that cover none in one of the documents add nothing.
     """
     counts = np.where((covered[0][0] < covered[0][1]) & (covered[1][0] < covered[1][1]), times, 0)
-    directions = np.array(passages["direction"].to_pylist(), object)
-    a_earlier = (directions == "a_to_b") | ((directions == "unknown") & a_is_first)
+    directions = passages["direction"].to_numpy()
+    a_earlier = (directions == _A_TO_B) | ((directions == _UNKNOWN) & a_is_first)
     for side, is_later in (("a", ~a_earlier), ("b", a_earlier)):
         documents = passages[f"{side}_document"].to_numpy()
         for slots, sign in zip(covered[side == "b"], (1, -1), strict=True):

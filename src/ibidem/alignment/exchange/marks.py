@@ -6,7 +6,6 @@ A key with more places than a mark may have leads to nothing. So of one key, a p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,13 @@ from ibidem.alignment.kernels import candidates as kernels
 from ibidem.alignment.quotations import are_wanted, list_quotations
 from ibidem.alignment.refinement import LEAST_EXTENSION_WORDS
 from ibidem.columns.hashes import GOLDEN, SEED, mix
+from ibidem.columns.kernels.transit import PlacedMarks, list_mark_meetings
 from ibidem.columns.parted_tables import in_order, portions, table_of
 from ibidem.columns.postings import postings_of
 from ibidem.columns.ragged import lengths, starts_of
+from ibidem.columns.texts import read_only
 from ibidem.config import Config
-from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, order_of
 from ibidem.execution.layout import Layout
 from ibidem.passages.exchange.pairs import SIDES
 
@@ -76,10 +77,11 @@ def meet(flow: Flow, marks: Mapping[str, PartedTable], layout: Layout) -> Parted
 
     def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         for name, table in tables.items():
-            for a, b in _pairs_of_marks(table, layout):
-                documents = a["document"], b["document"]
-                columns = [*documents, a["word"], b["word"], np.full(len(a["word"]), KINDS.index(name))]
-                yield Sent("meetings", table_of(columns, schema), layout.bucket(*documents))
+            documents, words = table["document"].to_numpy(), table["word"].to_numpy()
+            for a, b in _meetings(table, layout):
+                pairs = documents[a], documents[b]
+                columns = [*pairs, words[a], words[b], np.full(len(a), KINDS.index(name))]
+                yield Sent("meetings", table_of(columns, schema), layout.bucket(*(side.astype(np.int64) for side in pairs)))
 
     inputs = {name: marks[name] for name in KINDS if name in marks}
     return flow.reduce("marks-met", inputs, reduce, {"meetings": schema})["meetings"]
@@ -132,6 +134,9 @@ def _sent_marks(
 ) -> Sent:  # fmt: skip
     keys = marks.keys[:n].astype(np.uint32)
     chosen = np.flatnonzero(~_too_many(keys))
+    routes = (keys[chosen].astype(np.int64) * layout.n_partitions) >> 32
+    order = order_of(routes)  # here, so that columns are put in order only once
+    chosen, routes = chosen[order], routes[order]
     document = marks.documents[chosen]
     columns = [
         keys[chosen],
@@ -140,7 +145,6 @@ def _sent_marks(
         marks.openness[chosen],
         *([] if groups is None else [groups[document]]),
     ]
-    routes = (keys[chosen].astype(np.int64) * layout.n_partitions) >> 32
     return Sent(name, table_of(columns, schema), routes)
 
 
@@ -158,45 +162,21 @@ def _too_many(keys: NDArray[np.uint32]) -> NDArray[np.bool_]:
     return are_too_many
 
 
-def _pairs_of_marks(table: pa.Table, layout: Layout) -> Iterator[tuple[dict[str, Column], dict[str, Column]]]:
-    """Yield the marks that meet, as columns of a and of b."""
-    keys = (table["key"].to_numpy().astype(np.uint64) + np.uint64(1)) * GOLDEN  # postings need keys that use all bits
-    groups = postings_of(keys)
-    sizes = np.diff(groups.first)
-    is_open = table["is_open"].to_numpy()
-    n_open = np.add.reduceat(is_open[groups.rows].astype(np.int64), groups.first[:-1]) if len(sizes) else sizes
-    is_wanted = (sizes <= MOST_PLACES) & (n_open > 0)
-    rows = groups.rows[np.repeat(is_wanted, sizes)]
-    sizes = sizes[is_wanted]
-    columns = {name: table[name].to_numpy()[rows] for name in table.column_names if name != "key"}
-    columns["document"] = columns["document"].astype(np.int64)
-    which = np.repeat(np.arange(len(sizes)), sizes)
-    order = np.lexsort((columns["word"], columns["document"], which))
-    columns = {name: column[order] for name, column in columns.items()}
-    first = starts_of(sizes)[:-1]
-    for begin, end in portions(sizes * (sizes - 1) // 2, _MEETINGS_AT_A_TIME):
-        a, b = [], []
-        for size in range(2, MOST_PLACES + 1):
-            of_size = first[begin:end][sizes[begin:end] == size]
-            for i, j in combinations(range(size), 2):
-                a.append(of_size + i)
-                b.append(of_size + j)
-        yield _allowed(columns, np.concatenate(a), np.concatenate(b), layout)
-
-
-def _allowed(
-    columns: dict[str, Column], a: NDArray[np.int64], b: NDArray[np.int64], layout: Layout
-) -> tuple[dict[str, Column], dict[str, Column]]:
-    """Return the columns of marks that may meet, of a and of b."""
-    document, is_open = columns["document"], columns["is_open"]
-    allowed = (document[a] != document[b]) & (is_open[a] | is_open[b])
-    if layout.has_reference:
-        allowed &= (document[a] < layout.n_input) != (document[b] < layout.n_input)
-    if "group" in columns:
-        group = columns["group"]
-        allowed &= (group[a] == 0) | (group[a] != group[b])
-    a, b = a[allowed], b[allowed]
-    return {name: column[a] for name, column in columns.items()}, {name: column[b] for name, column in columns.items()}
+def _meetings(table: pa.Table, layout: Layout) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    """Yield the marks that meet, the rows of a and of b, some at a time."""
+    keys = table["key"].to_numpy().astype(np.uint64)
+    keys += np.uint64(1)
+    keys *= GOLDEN  # postings need keys that use all bits
+    met = postings_of(keys)
+    del keys
+    of_marks = [read_only(table[name].to_numpy()) for name in ("document", "word", "is_open")]
+    of_marks.append(read_only(table["group"].to_numpy() if "group" in table.column_names else np.empty(0, np.uint64)))
+    n_input = layout.n_input if layout.has_reference else -1
+    key = 0
+    while key < len(met.first) - 1:
+        a, b = (np.empty(_MEETINGS_AT_A_TIME, np.int32) for _ in range(2))
+        key, n = list_mark_meetings(key, met.first, met.rows, MOST_PLACES, PlacedMarks(*of_marks), n_input, a, b)
+        yield a[:n], b[:n]
 
 
 def _sent_places(asked: pa.Table, documents: NDArray[np.int64], words: Words, n_sentences: NDArray[np.int64]) -> Sent:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ibidem.alignment.kernels.seeds import OCTET_WORDS, equal_before, equal_from, next_cluster, put_task, sort_seeds
 from ibidem.columns.hashes import FACTOR, mix
+from ibidem.columns.kernels.machine_words import fetch_ahead
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 
 STEM_SLOTS = 1 << 22
@@ -22,6 +23,7 @@ _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 RECTANGLE = 4
 WINDOW = 9
+_AHEAD = 16  # marks, for what is fetched early
 MOST_SHIFT, SHIFT_PER_WORDS = 8, 8  # by how many words bonds in place may be farther apart in one text: one more in eight words
 
 
@@ -163,19 +165,23 @@ def _end_of_group(keys, start):
 
 
 @outer_kernel
-def list_meetings(keys, most_places, documents, openness, side, group_numbers, counting, first, meetings):
-    """List the marks that meet in two documents, one of them open, by the first one's document.
+def list_meetings(keys, begin, end, most_places, documents, openness, side, group_numbers, counting, first, meetings):
+    """List the marks [begin, end) that meet in two documents, one of them open, by the first one's document.
 
-    Those of document d are [first[d], first[d + 1]). Called twice: `counting` fills `first`, then the meetings (mark of a,
-    mark of b) are written.
+    Called twice: `counting` adds to `first` how many each document has. Then the meetings (mark of a, mark of b) are written to
+    where `first` says, which goes on with each.
     """
-    start = 0
-    while start < len(keys):
-        end = _end_of_group(keys, start)
-        if 2 <= end - start <= most_places:
-            for i in range(start, end):
+    start = begin
+    while start < end:
+        after = _end_of_group(keys, start)
+        for i in range(start, after):
+            mark = np.int64(keys[min(i + _AHEAD, len(keys) - 1)] & _LOW)
+            fetch_ahead(documents, mark)
+            fetch_ahead(openness, mark)
+        if 2 <= after - start <= most_places:
+            for i in range(start, after):
                 a = np.int64(keys[i] & _LOW)
-                for j in range(i + 1, end):
+                for j in range(i + 1, after):
                     b = np.int64(keys[j] & _LOW)
                     left, right = documents[a], documents[b]
                     if left == right or not (openness[a] or openness[b]):
@@ -184,19 +190,32 @@ def list_meetings(keys, most_places, documents, openness, side, group_numbers, c
                         continue
                     if len(group_numbers) > 0 and group_numbers[left] >= 0 and group_numbers[left] == group_numbers[right]:
                         continue
-                    if counting:
-                        first[left + 1] += 1
-                    else:
+                    if not counting:
                         meetings[2 * first[left]], meetings[2 * first[left] + 1] = a, b
-                        first[left] += 1
-        start = end
-    if counting:
-        for d in range(len(first) - 1):
-            first[d + 1] += first[d]
-    else:
-        for d in range(len(first) - 1, 0, -1):
-            first[d] = first[d - 1]
-        first[0] = 0
+                    first[left] += 1
+        start = after
+
+
+@inlined_kernel
+def _with_enough(start, stop, meetings, documents, least_bonds, n_met):
+    """Move the meetings of documents that meet often enough to the front, in their order; return where they end.
+
+    `n_met` counts by document, and is 0 between calls. Most documents meet once or twice: these need not be sorted.
+    """
+    for i in range(start, stop):
+        fetch_ahead(documents, np.int64(meetings[2 * min(i + _AHEAD, stop - 1) + 1]))
+        n_met[documents[meetings[2 * i + 1]]] += 1
+    kept = start
+    for i in range(start, stop):
+        if n_met[documents[meetings[2 * i + 1]]] >= least_bonds:
+            a, b = meetings[2 * i], meetings[2 * i + 1]
+            # What is kept changes places with what is not, so that no meeting is lost.
+            meetings[2 * i], meetings[2 * i + 1] = meetings[2 * kept], meetings[2 * kept + 1]
+            meetings[2 * kept], meetings[2 * kept + 1] = a, b
+            kept += 1
+    for i in range(start, stop):
+        n_met[documents[meetings[2 * i + 1]]] = 0
+    return kept
 
 
 @inner_kernel
@@ -238,15 +257,17 @@ def _list_clusters(places, n_places, least_bonds, max_gap, in_place, tasks, span
 
 @outer_kernel
 def list_rectangles(
-    begin, end, first, meetings, words, documents, least_bonds, max_gap, places, tasks, span, rectangles
+    begin, end, first, meetings, words, documents, least_bonds, max_gap, n_met, places, tasks, span, rectangles
 ):  # fmt: skip
     """List the rectangles (words of a, words of b) of documents a [begin, end) where enough bonds meet close together.
 
     If there are none in two documents, bonds that are in place may be twice as far from one another: a noisy copy has few.
+    The meetings of a document change places. `n_met` has a 0 for every document.
     """
     n = np.int64(0)
     for document in range(begin, end):
-        start, stop = first[document], first[document + 1]
+        start = first[document]
+        stop = _with_enough(start, first[document + 1], meetings, documents, least_bonds, n_met)
         sort_seeds(start, stop, meetings, 1)  # bonds are numbered in reading order, so this also sorts by document b
         while start < stop:
             other = documents[meetings[2 * start + 1]]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.alignment.kernels.evidence import N_GRADES, VERBATIM_MODELS, grade_against
+from ibidem.alignment.kernels.evidence import VERBATIM_MODELS
+from ibidem.alignment.kernels.grades import N_GRADES, grade_against
 from ibidem.alignment.kernels.room import PASSAGE
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.sentences.kernels.stems import STOP_BOUND, is_joined

@@ -11,31 +11,19 @@ there are in place: as far from the words around them as in the other text. Only
 
 Evidence decides where passages begin and end: from clusters of seeds to the stretches of both texts that have the most of it.
 
-Both texts are in one array of words, those of b from `n_a_words` on. `counts` are those of words, pairs and runs (of four
-words) in the stretch of the other text; they are all 0 between calls. `evidence` has that of a and of b, per passage.
+`evidence` has that of a and of b, per passage.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from ibidem.alignment.kernels.grades import IN_ORDER, N_GRADES, NOT_THERE, grade_against
 from ibidem.alignment.kernels.room import PASSAGE
 from ibidem.alignment.kernels.seeds import next_cluster, put_task
+from ibidem.alignment.kernels.stretches import NO_SCORE, best_stretch, best_stretches
+from ibidem.columns.kernels.lanes import N_LANES
 from ibidem.execution.compiler import inlined_kernel, inner_kernel
-
-RUN_WORDS = 4
-N_LEVELS = 48
-LEVELS_PER_UNIT = 4.0
-IN_ORDER = N_LEVELS  # grades: 0 to 47 loose, 48 to 95 in order, by rarity
-NOT_THERE = 2 * N_LEVELS
-N_GRADES = NOT_THERE + 1
-
-# Levels by expected number: its logarithm from -14 to 2, in steps of a sixteenth.
-LOWEST_EXPECTED, HIGHEST_EXPECTED, STEPS_PER_UNIT = -14.0, 2.0, 16.0
-N_EXPECTED = int((HIGHEST_EXPECTED - LOWEST_EXPECTED) * STEPS_PER_UNIT)
-_NO_SCORE = -1e18
 
 _MODELS_REFINED = 3
 _ROUNDS = 2
@@ -47,188 +35,6 @@ _CLOSE_MODELS = 4  # the first ones: of copies that have at least half of their 
 _MOST_KNOWN = 0.8  # of a cluster, in a passage found before it; of its words in order, if it is word for word
 _COMPETITIVE = 0.8  # a model that starts with less than this share of the best evidence does not overtake it
 _MARGIN_WORDS = 60  # considered beyond a cluster, plus half of its length
-ANCHORS, ANCHOR_REACH_WORDS = 2, 8  # words on each side that tell where a word should be, and how far away they may be
-
-
-@inlined_kernel
-def _place_of_level(expected):
-    """Return the index in `levels` for a word with this expected number (a logarithm)."""
-    place = np.int64((expected - LOWEST_EXPECTED) * STEPS_PER_UNIT)
-    return max(np.int64(0), min(place, np.int64(N_EXPECTED - 1)))
-
-
-@inlined_kernel
-def _log(number, limits):
-    """Return the logarithm of a number, which mostly is small."""
-    return limits.logarithms[number] if number < len(limits.logarithms) else math.log(number)
-
-
-@inner_kernel
-def _count_stretch(text, start, end, grading):
-    """Count the words of a stretch, and the pairs and runs completely inside it."""
-    for k in range(start, end):
-        grading.counts[text.words[k]] += 1
-        grading.places[text.words[k]] = k
-    for k in range(start, end - 1):
-        grading.pair_counts[text.pairs[k]] += 1
-    for k in range(start, end - RUN_WORDS + 1):
-        grading.run_counts[text.runs[k]] += 1
-
-
-@inner_kernel
-def _forget_stretch(text, start, end, grading):
-    """Set all counts of a stretch to 0 again."""
-    for k in range(start, end):
-        grading.counts[text.words[k]] = 0
-        grading.pair_counts[text.pairs[k]] = 0
-        grading.run_counts[text.runs[k]] = 0
-
-
-@inner_kernel
-def measure_rates(n_words, n_different, total, unseen, rates):
-    """Write the logarithm of the expected number of occurrences, for each word.
-
-    `total` counts words in both texts, without the two that would be a copy and its source.
-    """
-    for word in range(n_different):
-        rates[word] = math.log((max(np.float64(total[word]) - 2.0, 0.0) + unseen) / n_words)
-
-
-@inlined_kernel
-def _grade_in_order(word, n_tries, level, rates, limits):
-    """Return the grade of a word found at one of so many places: by chance, it is there as often as its rate says."""
-    by_order = np.int64(-(rates[word] + _log(n_tries, limits)) * LEVELS_PER_UNIT)
-    return IN_ORDER + max(level, max(0, min(by_order, limits.highest_chance_level)))
-
-
-@inner_kernel
-def _tries_until_in_place(words, k, n_before, n_anchors, other_start, other_end, grading):
-    """Return how many places the anchors around word k suggest for it, up to the one where it is; 0 if it is at none.
-
-    `n_before` anchors come before it. The farthest ones are asked first.
-    """
-    n_tries, word = np.int64(0), words[k]
-    for i in range(max(n_before - ANCHORS, 0), min(n_before + ANCHORS + 1, n_anchors)):
-        anchor = grading.anchors[i]
-        if anchor == k or abs(anchor - k) > ANCHOR_REACH_WORDS:
-            continue
-        n_tries += 1
-        place = grading.places[words[anchor]] + k - anchor
-        if other_start <= place and place < other_end and words[place] == word:
-            return n_tries
-    return np.int64(0)
-
-
-@inner_kernel
-def _grade_words(text, low, high, other_start, other_end, grading, limits):
-    """Grade the words [low, high) against the counted stretch [other_start, other_end).
-
-    Words in common runs use up their counterparts: other words only count if counterparts are left, so that a verbatim copy
-    ends where it ends even if the text continues on the same subject. `levels` gives how rare a word is, by the logarithm of
-    its expected number. A neighbour gives no more than `highest_chance_level`. Grades `in_place` also take a word for one in
-    order if it is as far from an *anchor*, a word that is in the stretch once, as its counterpart is.
-    """
-    words, pairs, counts, pair_counts = text.words, text.pairs, grading.counts, grading.pair_counts
-    used, rates, grades, in_place, anchors = grading.used, grading.rates, grading.grades, grading.in_place, grading.anchors
-    in_run_until = low
-    n_anchors = np.int64(0)
-    for k in range(low, high):
-        if k + RUN_WORDS <= high and grading.run_counts[text.runs[k]] > 0:
-            in_run_until = k + RUN_WORDS
-        if k < in_run_until:
-            grades[k] = IN_ORDER
-            used[words[k]] += 1
-        else:
-            grades[k] = NOT_THERE
-        anchors[n_anchors] = k
-        n_anchors += counts[words[k]] == 1
-    expected = math.log(other_end - other_start)
-    n_before = np.int64(0)
-    for k in range(low, high):
-        word = words[k]
-        if counts[word] == 0 or (grades[k] == NOT_THERE and used[word] >= counts[word]):
-            grades[k] = in_place[k] = NOT_THERE
-            continue
-        level = np.int64(limits.levels[_place_of_level(rates[word] + expected)])
-        neighbours = 0
-        if k > low and pair_counts[pairs[k - 1]] > 0:
-            neighbours = counts[words[k - 1]]
-        if k + 1 < high and pair_counts[pairs[k]] > 0:
-            following = counts[words[k + 1]]
-            neighbours = following if neighbours == 0 or following < neighbours else neighbours
-        if neighbours > 0:
-            grades[k] = in_place[k] = _grade_in_order(word, neighbours, level, rates, limits)
-            continue
-        grades[k] = in_place[k] = level
-        while n_before < n_anchors and anchors[n_before] < k:
-            n_before += 1
-        n_tries = _tries_until_in_place(words, k, n_before, n_anchors, other_start, other_end, grading)
-        if n_tries > 0:
-            in_place[k] = _grade_in_order(word, n_tries, level, rates, limits)
-    for k in range(low, high):
-        used[words[k]] = 0
-
-
-@inner_kernel
-def best_stretch(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, most_fall, found):
-    """Write the stretch of [low, high) with the most evidence that meets the core to `found`; return its evidence.
-
-    `weights` are by model and grade. A stretch has the cost of its two ends less, which depends on the bounds there. Words are
-    divided wherever their evidence has fallen by more than `most_fall` since it was highest after the last division; a stretch
-    lies between divisions, so however strong two copies are, they are not joined over everything.
-    """
-    best, total, opened, opened_at, highest = _NO_SCORE, 0.0, _NO_SCORE, low, 0.0
-    start, end = core_start, core_end
-    base = model * N_GRADES
-    # It begins before the end of the core and ends after its start, so only in between may it do both. Whether a place is
-    # better cannot be predicted: the loops choose values instead of jumping.
-    for k in range(low, min(core_start + 1, core_end)):
-        if highest - total > most_fall:
-            opened, highest = _NO_SCORE, total
-        value = -total - end_costs[bounds[k]]
-        is_better = value > opened
-        opened = value if is_better else opened
-        opened_at = k if is_better else opened_at
-        total += weights[base + grades[k]]
-        highest = max(highest, total)
-    for k in range(core_start + 1, core_end):
-        if highest - total > most_fall:
-            opened, highest = _NO_SCORE, total
-        cost = end_costs[bounds[k]]
-        value = total + opened - cost
-        is_better = value > best
-        best = value if is_better else best
-        start = opened_at if is_better else start
-        end = k if is_better else end
-        value = -total - cost
-        is_better = value > opened
-        opened = value if is_better else opened
-        opened_at = k if is_better else opened_at
-        total += weights[base + grades[k]]
-        highest = max(highest, total)
-    for k in range(core_end, high + 1):
-        if highest - total > most_fall:
-            break
-        value = total + opened - end_costs[bounds[k]]
-        if value > best and k > opened_at and k > core_start:
-            best, start, end = value, opened_at, k
-        if k < high:
-            total += weights[base + grades[k]]
-            highest = max(highest, total)
-    found[0], found[1] = start, end
-    return best
-
-
-@inner_kernel
-def grade_against(text, other_start, other_end, low, high, room, limits):
-    """Grade the words [low, high) against a stretch of the other text, unless that is how they were graded last."""
-    graded, at = room.graded, 4 if low >= text.n_a_words else 0
-    if graded[at] == low and graded[at + 1] == high and graded[at + 2] == other_start and graded[at + 3] == other_end:
-        return
-    graded[at], graded[at + 1], graded[at + 2], graded[at + 3] = low, high, other_start, other_end
-    _count_stretch(text, other_start, other_end, room.grading)
-    _grade_words(text, low, high, other_start, other_end, room.grading, limits)
-    _forget_stretch(text, other_start, other_end, room.grading)
 
 
 @inner_kernel
@@ -313,21 +119,14 @@ def _is_known(text, core, passages, n, room, limits):
 def _choose_models(text, core, room, limits):
     """Write the models that give side a of the cluster the most evidence to `room.models.chosen`; return how much.
 
-    Their stretches and scores stay in the room. They are not looked for if no model can give enough to go on.
+    Evidence, starts and ends of the stretches of all models stay in the room.
     """
     low, high = _grade_side(text, core, 0, room, limits)
-    most = best_stretch(
-        room.grading.in_place, text.bounds, low, high, core[0], core[1], limits.weights, limits.n_models + 1,
-        limits.end_costs, np.inf, room.found,
-    )  # fmt: skip
-    if _is_hopeless(most, limits):
-        return most
     models = room.models
+    best_stretches(room.grading, text.bounds, low, high, core[0], core[1], limits, models.stretches)
     for model in range(limits.n_models):
-        models.scores[model] = _best_of_model(text, low, high, core[0], core[1], model, room, limits)
-        models.stretches[2 * model], models.stretches[2 * model + 1] = room.found[0], room.found[1]
-        models.order[model] = models.scores[model]
-    most = _NO_SCORE
+        models.order[model] = models.stretches[model]
+    most = NO_SCORE
     for i in range(_MODELS_REFINED):
         best = np.int64(0)
         for model in range(1, limits.n_models):
@@ -335,7 +134,7 @@ def _choose_models(text, core, room, limits):
                 best = model
         models.chosen[i] = best
         most = max(most, models.order[best])
-        models.order[best] = _NO_SCORE
+        models.order[best] = NO_SCORE
     return most
 
 
@@ -344,17 +143,18 @@ def refine(text, core, room, limits, passages, evidence, n):
     """Write the passage of a cluster as row n, under the model that gives both sides the most evidence; tell whether there is
     any hope for it.
     """
-    evidence[2 * n] = evidence[2 * n + 1] = _NO_SCORE
+    evidence[2 * n] = evidence[2 * n + 1] = NO_SCORE
     if _has_little(text, core, room, limits) or _is_hopeless(_choose_models(text, core, room, limits), limits):
         return False
-    place, most = room.place, _NO_SCORE
+    place, most = room.place, NO_SCORE
     for i in range(_MODELS_REFINED):
         model = room.models.chosen[i]
-        of_a, of_b = room.models.scores[model], _NO_SCORE
+        of_a, of_b = room.models.stretches[model], NO_SCORE
         if 2.0 * of_a < _COMPETITIVE * most:
             continue
         # Side a already had its first turn when models were chosen.
-        place[0], place[1] = room.models.stretches[2 * model], room.models.stretches[2 * model + 1]
+        place[0] = np.int64(room.models.stretches[N_LANES + model])
+        place[1] = np.int64(room.models.stretches[2 * N_LANES + model])
         place[2], place[3] = core[2], core[3]
         for turn in range(_ROUNDS):
             a_start, a_end, b_start, b_end = place[0], place[1], place[2], place[3]

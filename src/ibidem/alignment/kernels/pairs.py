@@ -9,16 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.alignment.kernels.ends import extend_passages
-from ibidem.alignment.kernels.evidence import (
-    N_GRADES,
-    VERBATIM_MODELS,
-    best_stretch,
-    grade_against,
-    measure_rates,
-    passages_of_seeds,
-)
+from ibidem.alignment.kernels.evidence import VERBATIM_MODELS, passages_of_seeds
+from ibidem.alignment.kernels.grades import grade_against, measure_rates
 from ibidem.alignment.kernels.room import PASSAGE, Text
 from ibidem.alignment.kernels.seeds import common_octets, equal_from, merge_short, similar_sentences, weigh_sentences
+from ibidem.alignment.kernels.stretches import best_stretches
+from ibidem.alignment.kernels.summaries import best_summary, put_summary
 from ibidem.columns.hashes import GOLDEN
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.kernels.stems import SENTENCE_BOUND
@@ -27,13 +23,7 @@ OUTCOME = 6  # pair, start and end in a, start and end in b, words in common
 _HALF = np.uint64(32)
 MOST_IN_DOCUMENT = (1 << 16) - 1  # of one word, as far as is counted
 _LEAST_SENTENCE_WORDS = 3
-# What makes a stretch a summary of the whole other text.
-_SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of the summary
-_MOST_OF_TEXT = 0.4  # of its own text
-_MOST_AROUND_PER_WORD = -0.3  # evidence of the words around it
-_LEAST_OWN_EVIDENCE, _LEAST_OWN_EVIDENCE_PER_WORD = 12.0, 0.25  # of its words that are in no passage
-_MOST_COPIED = 0.5  # of its words, in one passage word for word
-_RARE_COUNT, _WINDOW_RATIO, _MOST_IN_WINDOW = 4, 2, 0.8  # how many of the rare words may be from one window of the other text
+_LEAST_HOPE_OF_PLACE = 0.5  # of the evidence that a passage needs, in a place and what is close to it
 
 
 @inlined_kernel
@@ -93,20 +83,25 @@ def _number_runs(shorter, step, n_words, table, mask, stamp, runs):
         runs[k] = number
 
 
-@inner_kernel
-def number_text(stems, bounds, in_document, starts, ends, n_in_documents, text, room, stamp, unseen):
-    """Bring two spans of words into one array: numbers of words and of their runs, and where stretches may begin."""
-    n_words = text.n_words
-    # Only as much of the tables as this pair needs, so that they stay in the fastest cache.
+@inlined_kernel
+def _mask_for(n_words):
+    """Return the mask of places in the table of numbers: only as much of it as a pair needs, so that it stays in the cache."""
     mask = np.int64(15)
     while mask < 2 * n_words:
         mask = 2 * mask + 1
+    return mask
+
+
+@inner_kernel
+def number_text(stems, bounds, in_document, starts, ends, n_in_documents, text, room, stamp, unseen):
+    """Bring two spans of words into one array: numbers of words, pairs and runs, and where stretches may begin."""
+    n_words = text.n_words
+    mask = _mask_for(n_words)
     n_different = _number_words(
         stems, in_document, starts, ends, room.table, mask, 4 * stamp, text.words, room.total, room.entries.sentence_counts
     )
     _number_runs(text.words, 1, n_words, room.table, mask, 4 * stamp + 1, text.pairs)
     _number_runs(text.pairs, 2, n_words, room.table, mask, 4 * stamp + 2, text.runs)
-    _number_runs(text.runs, 4, n_words, room.table, mask, 4 * stamp + 3, room.octets)
     at = np.int64(0)
     for side in range(2):
         for k in range(starts[side], ends[side]):
@@ -114,6 +109,12 @@ def number_text(stems, bounds, in_document, starts, ends, n_in_documents, text, 
             at += 1
     text.bounds[0] = text.bounds[text.n_a_words] = text.bounds[n_words] = SENTENCE_BOUND
     measure_rates(n_in_documents, n_different, room.total, unseen, room.grading.rates)
+
+
+@inner_kernel
+def number_octets(text, room):
+    """Number the runs of eight words of a text that `number_text` has brought in: only seeds need them."""
+    _number_runs(text.runs, 4, text.n_words, room.table, _mask_for(text.n_words), 4 * room.stamp[0] + 3, room.octets)
 
 
 @inner_kernel
@@ -126,120 +127,9 @@ def find_seeds(text, room, limits):
             room.sentence_of[i] = s
     weigh_sentences(text, room.firsts, n_sentences, room.seen, room.slot, room.entries)
     n = similar_sentences(n_a, n_sentences, room.entries, room.places, room.scores, limits, room.seeds)
+    number_octets(text, room)
     n = common_octets(text, room.octets, room.sentence_of, n_a, room.places, room.seeds, n)
     return n, n_a
-
-
-@inner_kernel
-def _evidence_of(grades, low, high, weights, n_models):
-    """Return the evidence of words [low, high) under the model of summaries."""
-    total = 0.0
-    for k in range(low, high):
-        total += weights[n_models * N_GRADES + grades[k]]
-    return total
-
-
-@inner_kernel
-def _is_own_work(start, end, side, room, limits, n):
-    """Tell whether a stretch draws on the other text beyond the passages found in it: a few copied sentences are no summary,
-    nor is a single long copy with a few words more.
-    """
-    for i in range(n):
-        at = PASSAGE * i + 2 * side
-        if room.evidence[2 * i] > 0.0 and room.passages[PASSAGE * i + 4] < VERBATIM_MODELS:
-            n_copied = min(end, room.passages[at + 1]) - max(start, room.passages[at])
-            if n_copied > _MOST_COPIED * (end - start):
-                return False
-    evidence, n_words = 0.0, np.int64(0)
-    for k in range(start, end):
-        is_covered = False
-        for i in range(n):
-            at = PASSAGE * i + 2 * side
-            is_covered |= room.evidence[2 * i] > 0.0 and room.passages[at] <= k and k < room.passages[at + 1]
-        if not is_covered:
-            evidence += limits.weights[limits.n_models * N_GRADES + room.grading.grades[k]]
-            n_words += 1
-    return evidence >= _LEAST_OWN_EVIDENCE and evidence >= _LEAST_OWN_EVIDENCE_PER_WORD * n_words
-
-
-@inner_kernel
-def _is_spread(text, start, end, other_start, other_end, room):
-    """Tell whether the rare words of a stretch come from all over the other text, rather than from one place in it."""
-    used, words = room.grading.used, text.words
-    for k in range(start, end):
-        used[words[k]] = 1
-    width = min(_WINDOW_RATIO * (end - start), other_end - other_start)
-    n_all, n_here, n_most = np.int64(0), np.int64(0), np.int64(0)
-    for k in range(other_start, other_end):
-        is_rare = used[words[k]] > 0 and room.total[words[k]] <= _RARE_COUNT
-        n_all += is_rare
-        n_here += is_rare
-        gone = k - width
-        if gone >= other_start and used[words[gone]] > 0 and room.total[words[gone]] <= _RARE_COUNT:
-            n_here -= 1
-        n_most = max(n_most, n_here)
-    for k in range(start, end):
-        used[words[k]] = 0
-    return n_most <= _MOST_IN_WINDOW * n_all
-
-
-@inner_kernel
-def _best_summary(text, side, n_in_other, room, limits, summary):
-    """Write the stretch of one text that draws most on the whole of the other to `summary`; return its evidence, 0 if none.
-
-    A summary is much shorter than what it sums up, and part of a text that is otherwise about something else. If only a part of
-    the other document is here, there is none. Whether it has been copied is not asked here.
-    """
-    own_start = text.n_a_words if side else np.int64(0)
-    own_end = text.n_words if side else text.n_a_words
-    other_start = np.int64(0) if side else text.n_a_words
-    other_end = text.n_a_words if side else text.n_words
-    if other_end - other_start < n_in_other:
-        return 0.0
-    grade_against(text, other_start, other_end, own_start, own_end, room, limits)
-    grades, weights, n_models = room.grading.grades, limits.weights, limits.n_models
-    evidence = best_stretch(
-        grades, text.bounds, own_start, own_end, own_start, own_end, weights, n_models, limits.end_costs, np.inf, room.found
-    )
-    start, end = room.found[0], room.found[1]
-    n_words = end - start
-    if evidence < max(limits.min_summary_evidence, limits.min_evidence) or n_words < limits.min_words:
-        return 0.0
-    if other_end - other_start < _SUMMARY_RATIO * n_words or n_words > _MOST_OF_TEXT * (own_end - own_start):
-        return 0.0
-    around = _evidence_of(grades, own_start, start, weights, n_models) + _evidence_of(grades, end, own_end, weights, n_models)
-    if around > _MOST_AROUND_PER_WORD * (own_end - own_start - n_words):
-        return 0.0
-    if not _is_spread(text, start, end, other_start, other_end, room):
-        return 0.0
-    summary[2 * side], summary[2 * side + 1] = start, end
-    summary[2 - 2 * side], summary[3 - 2 * side] = other_start, other_end
-    return evidence
-
-
-@inner_kernel
-def _put_summary(text, n_in_a, n_in_b, room, limits, n):
-    """Add a summary, if there is one, and drop the passages that lie in it. Returns how many passages there are."""
-    of_a = _best_summary(text, 0, n_in_b, room, limits, room.core)
-    if of_a > 0.0 and not _is_own_work(room.core[0], room.core[1], 0, room, limits, n):
-        of_a = 0.0
-    of_b = _best_summary(text, 1, n_in_a, room, limits, room.place)
-    if of_b > 0.0 and not _is_own_work(room.place[2], room.place[3], 1, room, limits, n):
-        of_b = 0.0
-    side = 1 if of_b > of_a else 0
-    most = max(of_a, of_b)
-    if most <= 0.0:
-        return n
-    start, end = (room.place[2], room.place[3]) if side else (room.core[0], room.core[1])
-    for i in range(n):
-        at = PASSAGE * i + 2 * side
-        if room.passages[at] < end and start < room.passages[at + 1]:
-            room.evidence[2 * i] = room.evidence[2 * i + 1] = 0.0
-    for k in range(4):
-        room.passages[PASSAGE * n + k] = room.place[k] if side else room.core[k]
-    room.passages[PASSAGE * n + 4] = limits.n_models
-    room.evidence[2 * n] = room.evidence[2 * n + 1] = most
-    return n + 1
 
 
 @inner_kernel
@@ -310,7 +200,7 @@ def _align(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits):
     n = passages_of_seeds(text, room.firsts, n_a, n_seeds, room, limits, room.passages, room.evidence)
     _resolve(room, limits, n)
     if limits.summaries:
-        n = _put_summary(text, n_in_a, n_in_b, room, limits, n)
+        n = put_summary(text, n_in_a, n_in_b, room, limits, n)
     extend_passages(text, room, limits, n)
     return n
 
@@ -324,23 +214,55 @@ def _text_of(pair, spans, room):
     return Text(room.words, room.pairs, room.runs, room.bounds, n_a_words, n_a_words + room.ends[1] - room.starts[1])
 
 
-@outer_kernel
-def mark_summaries(stems, bounds, in_document, spans, n_in_documents, pair, last_pair, room, limits, is_marked):
-    """Mark the pairs of spans [pair, last_pair) in which a stretch of one text sums up the other, unless it has been copied.
+@inner_kernel
+def _has_summary(text, n_in_a, n_in_b, room, limits):
+    """Tell whether a stretch of one text sums up the other, unless it has been copied."""
+    if text.n_words - text.n_a_words < n_in_b and text.n_a_words < n_in_a:
+        return False
+    return (
+        best_summary(text, 0, n_in_b, room, limits, room.core) > 0.0
+        or best_summary(text, 1, n_in_a, room, limits, room.place) > 0.0
+    )
 
-    The arguments are those of `align_pairs`.
+
+@inner_kernel
+def _most_evidence(text, start, end, other_start, other_end, room, limits):
+    """Return the evidence of the best stretch of one text, given all of the other, under any model."""
+    grade_against(text, other_start, other_end, start, end, room, limits)
+    best_stretches(room.grading, text.bounds, start, end, start, end, limits, room.models.stretches)
+    most = room.models.stretches[0]
+    for model in range(1, limits.n_models):
+        most = max(most, room.models.stretches[model])
+    return most
+
+
+@inner_kernel
+def _is_hopeful(text, room, limits):
+    """Tell whether both texts have enough evidence for a passage to be found in them and around them."""
+    least, n_a, n = _LEAST_HOPE_OF_PLACE * limits.min_evidence, text.n_a_words, text.n_words
+    return (
+        _most_evidence(text, 0, n_a, n_a, n, room, limits) >= least
+        and _most_evidence(text, n_a, n, 0, n_a, room, limits) >= least
+    )
+
+
+@outer_kernel
+def mark_promising(
+    stems, bounds, in_document, spans, n_in_documents, pair, last_pair, room, limits, for_summaries, is_marked
+):  # fmt: skip
+    """Mark the pairs of spans [pair, last_pair) that are worth aligning, with their surroundings; or as whole texts, because a
+    stretch of one may sum up the other.
+
+    The other arguments are those of `align_pairs`.
     """
     for i in range(pair, last_pair):
         text = _text_of(i, spans, room)
         n_in_a, n_in_b = n_in_documents[2 * i], n_in_documents[2 * i + 1]
-        is_marked[i - pair] = False
-        if text.n_words - text.n_a_words < n_in_b and text.n_a_words < n_in_a:
-            continue
         _begin(stems, bounds, in_document, n_in_a, n_in_b, text, room, limits)
-        is_marked[i - pair] = (
-            _best_summary(text, 0, n_in_b, room, limits, room.core) > 0.0
-            or _best_summary(text, 1, n_in_a, room, limits, room.place) > 0.0
-        )
+        if for_summaries:
+            is_marked[i - pair] = _has_summary(text, n_in_a, n_in_b, room, limits)
+        else:
+            is_marked[i - pair] = _is_hopeful(text, room, limits)
 
 
 @outer_kernel

@@ -12,6 +12,7 @@ import numpy as np
 
 from ibidem.alignment.kernels.seeds import equal_before, equal_from
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.kernels.stems import ATTACHED, STOP_BOUND
 
@@ -58,6 +59,26 @@ def extend_equal(spans, documents, stems, document_first, least_words, added):
             added[i] += n
 
 
+@outer_kernel
+def count_common(spans, stems, room_a, room_b, counts):
+    """Count the words that both sides of passages have, each as often as the side that has it less often."""
+    for i in range(len(counts)):
+        n_a, n_b = spans[4 * i + 1] - spans[4 * i], spans[4 * i + 3] - spans[4 * i + 2]
+        for k in range(n_a):
+            room_a[k] = stems[spans[4 * i] + k]
+        for k in range(n_b):
+            room_b[k] = stems[spans[4 * i + 2] + k]
+        sort_numbers(0, n_a, room_a)
+        sort_numbers(0, n_b, room_b)
+        a, b, n = np.int64(0), np.int64(0), np.int64(0)
+        while a < n_a and b < n_b:
+            of_a, of_b = room_a[a], room_b[b]
+            n += of_a == of_b
+            a += of_a <= of_b
+            b += of_b <= of_a
+        counts[i] = n
+
+
 @inlined_kernel
 def _word_beyond(stems, at, step, k):
     """Return the word that comes k words after the one next to `at`, in the direction of `step`."""
@@ -90,6 +111,15 @@ def _cross(stems, a, b, step, n_a, n_b, reached):
                     reached[2], reached[3] = of_a, of_b
                     return True
     return False
+
+
+@inner_kernel
+def _words_of_sentence(bounds, at, step, n):
+    """Return how many of `n` words remain of the sentence from `at` on."""
+    for k in range(n):
+        if bounds[at + step * k] >= STOP_BOUND:
+            return k
+    return n
 
 
 @inner_kernel
@@ -130,7 +160,8 @@ def _reach_across(stems, bounds, a, b, step, n_a, n_b, reached):
 
 @outer_kernel
 def extend_across(spans, documents, stems, bounds, document_first, least_words, reached, equal):
-    """Move the ends of passages outwards across short differences, where at least `least_words` words before the end are equal.
+    """Move the ends of passages outwards across short differences, within their sentences, where at least `least_words` words
+    before the end are equal.
 
     `equal` has how many equal words that adds. `reached` has room for four.
     """
@@ -149,6 +180,7 @@ def extend_across(spans, documents, stems, bounds, document_first, least_words, 
             n_b = document_first[of_b + 1] - b if step > 0 else b - document_first[of_b]
             if of_a == of_b:  # within one document, the two sides must not overlap
                 n_a, n_b = (min(n_a, spans[4 * i + 2] - a), n_b) if step > 0 else (n_a, min(n_b, b - spans[4 * i + 1]))
+            n_a, n_b = _words_of_sentence(bounds, a, step, n_a), _words_of_sentence(bounds, b, step, n_b)
             equal[i] += _reach_across(stems, bounds, a, b, step, n_a, n_b, reached)
             if last and reached[0] == 0:
                 continue

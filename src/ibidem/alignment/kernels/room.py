@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.kernels.lanes import N_LANES
+
 SEEDS_A_SENTENCE = 8
 OCTET_PLACES = 4  # of one run of eight words in the other text that give seeds
 TASK = 5  # first seed, end, side to cut by, whether the other side was tried, gap
@@ -31,7 +33,8 @@ class Text(NamedTuple):
 
 class Limits(NamedTuple):
     """What a passage needs, and the weights of words per model and grade, flat: after the models that of summaries, and the
-    most that any model gives.
+    most that any model gives. `lanes` has those of all models per grade, `noisy_lanes` those of the model for noise, per grade
+    in place.
     """
 
     min_evidence: float
@@ -53,6 +56,8 @@ class Limits(NamedTuple):
     n_models: int
     most_falls: Numbers
     weights: Numbers
+    lanes: Numbers
+    noisy_lanes: Numbers
 
 
 class NumberTable(NamedTuple):
@@ -113,10 +118,9 @@ class Scores(NamedTuple):
 
 
 class Models(NamedTuple):
-    """How models explain a cluster: the chosen ones, their evidence (twice, once for choosing), and the stretch of each."""
+    """How models explain a cluster: the chosen ones, their evidence (for choosing), and evidence, start and end of each."""
 
     chosen: Numbers
-    scores: Numbers
     order: Numbers
     stretches: Numbers
 
@@ -196,7 +200,7 @@ def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
         core=places(4),
         place=places(4),
         found=places(2),
-        models=Models(places(n_models), np.zeros(n_models), np.zeros(n_models), places(2 * n_models)),
+        models=Models(places(n_models), np.zeros(n_models), np.zeros(3 * N_LANES)),
         passages=places(PASSAGE * (n_seeds + 3)),
         evidence=np.zeros(2 * (n_seeds + 3)),
         waiting=places(1),

@@ -1,4 +1,4 @@
-"""Eight bytes at a time: loading 64-bit words and testing their bytes."""
+"""Eight bytes at a time: loading and storing 64-bit words, and testing their bytes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ EACH_BYTE = np.uint64(0x0101010101010101)
 HIGH_BITS = np.uint64(0x8080808080808080)
 _LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
 _CASE_BITS = np.uint64(0x2020202020202020)
+_SPACES = EACH_BYTE * np.uint64(32)
 # Added to a seven-bit byte, these carry into the eighth bit from this character on.
 _FROM_A, _PAST_Z = EACH_BYTE * np.uint64(0x80 - 97), EACH_BYTE * np.uint64(0x80 - 123)
 _FROM_0, _PAST_9 = EACH_BYTE * np.uint64(0x80 - 48), EACH_BYTE * np.uint64(0x80 - 58)
@@ -35,6 +36,37 @@ def load_word(typing_context, array, i):
         return word if sys.byteorder == "little" else builder.bswap(word)
 
     return types.uint64(array, i), generate
+
+
+@intrinsic
+def store_word(typing_context, array, i, word):
+    """Write a number to bytes i to i + 7, the lowest byte first on every machine; all eight must exist."""
+
+    def generate(context, builder, signature, arguments):
+        values = context.make_array(signature.args[0])(context, builder, arguments[0])
+        place = builder.gep(values.data, [context.cast(builder, arguments[1], signature.args[1], types.intp)])
+        stored = arguments[2] if sys.byteorder == "little" else builder.bswap(arguments[2])
+        builder.store(stored, builder.bitcast(place, ir.IntType(64).as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, i, types.uint64), generate
+
+
+@intrinsic
+def fetch_ahead(typing_context, array, i):
+    """Have the processor fetch element i, which must exist, from memory: it will soon be needed."""
+
+    def generate(context, builder, signature, arguments):
+        values = context.make_array(signature.args[0])(context, builder, arguments[0])
+        place = builder.gep(values.data, [context.cast(builder, arguments[1], signature.args[1], types.intp)])
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+        to_read, for_long, of_data = (ir.Constant(number, value) for value in (0, 3, 1))
+        builder.call(prefetch, [builder.bitcast(place, byte), to_read, for_long, of_data])
+        return context.get_dummy_value()
+
+    return types.void(array, i), generate
 
 
 @intrinsic
@@ -67,6 +99,19 @@ def mark_others(word):
     letters = (folded + _FROM_A) & ~(folded + _PAST_Z)
     digits = (low + _FROM_0) & ~(low + _PAST_9)
     return ~((letters | digits) & ~word) & HIGH_BITS
+
+
+@inlined_kernel
+def mark_byte(word, byte):
+    """Return a word whose lowest set bit is in the first byte that equals `byte`; higher bits mean nothing."""
+    differences = word ^ (EACH_BYTE * np.uint64(byte))
+    return (differences - EACH_BYTE) & ~differences & HIGH_BITS
+
+
+@inlined_kernel
+def mark_below_space(word):
+    """Return a word whose lowest set bit is in the first byte below 32; higher bits mean nothing."""
+    return (word - _SPACES) & ~word & HIGH_BITS
 
 
 @inlined_kernel

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ibidem.columns.kernels.machine_words import fetch_ahead
 from ibidem.execution.compiler import outer_kernel
 
 _ONE = np.uint64(1)
+_AHEAD = 16  # keys, for what is fetched early
 
 
 @outer_kernel
@@ -14,6 +16,7 @@ def count_slots(keys, counts):
     """Count the keys by slot, up to 2: a key alone in its slot occurs nowhere else and needs no sorting."""
     mask = np.uint64(len(counts) - 1)
     for row in range(len(keys)):
+        fetch_ahead(counts, (keys[min(row + _AHEAD, len(keys) - 1)] >> np.uint64(7)) & mask)
         key = keys[row]
         if key != 0:
             slot = (key >> np.uint64(7)) & mask
@@ -28,6 +31,7 @@ def pack_repeated(keys, counts, row_bits, packed):
     row_mask = (_ONE << np.uint64(row_bits)) - _ONE
     n = 0
     for row in range(len(keys)):
+        fetch_ahead(counts, (keys[min(row + _AHEAD, len(keys) - 1)] >> np.uint64(7)) & mask)
         key = keys[row]
         if key != 0 and counts[(key >> np.uint64(7)) & mask] > 1:
             packed[n] = (key & ~row_mask) | np.uint64(row)
@@ -49,6 +53,7 @@ def list_postings(packed, keys, row_bits, rows, first):
     n = len(packed)
     first[0] = 0
     while i < n:
+        fetch_ahead(keys, np.int64(packed[min(i + _AHEAD, n - 1)] & row_mask))
         head = packed[i] & ~row_mask
         used = head | row_mask  # no row has this number
         j = i + 1

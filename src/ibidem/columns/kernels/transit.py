@@ -69,3 +69,48 @@ def list_meetings(place, places, buckets, same_document, n_input, room):
                 room[n] = j * buckets.n_buckets + bucket
                 n += 1
     return len(documents), n
+
+
+class PlacedMarks(NamedTuple):
+    """Marks of texts: their documents, words, whether they are open, and the groups of their documents (0: none), if these
+    matter.
+    """
+
+    documents: NDArray[np.uint32] | NDArray[np.int64]
+    words: NDArray[np.uint32]
+    openness: NDArray[np.bool_]
+    groups: NDArray[np.uint64]
+
+
+@outer_kernel
+def list_mark_meetings(key, first, rows, most_places, marks, n_input, a, b):
+    """Write the rows of marks that meet in two documents, one of them open, from a key on; the earlier document comes first.
+
+    The marks of key k are rows[first[k]] to rows[first[k + 1] - 1]. Those of more than `most_places` meet nothing; with a
+    reference (`n_input` not below 0), nor do two documents on one side. Stops where the room might not suffice for a key;
+    returns the key to continue with, and how many were written.
+    """
+    documents = marks.documents
+    openness = marks.openness
+    groups = marks.groups
+    n = 0
+    for k in range(key, len(first) - 1):
+        begin, end = first[k], first[k + 1]
+        if end - begin > most_places:
+            continue
+        if n + (end - begin) * (end - begin - 1) // 2 > len(a):
+            return k, n
+        for i in range(begin, end):
+            for j in range(i + 1, end):
+                x, y = rows[i], rows[j]
+                if documents[x] == documents[y] or not (openness[x] or openness[y]):
+                    continue
+                if n_input >= 0 and (documents[x] < n_input) == (documents[y] < n_input):
+                    continue
+                if len(groups) > 0 and groups[x] != 0 and groups[x] == groups[y]:
+                    continue
+                if documents[x] > documents[y]:
+                    x, y = y, x
+                a[n], b[n] = x, y
+                n += 1
+    return len(first) - 1, n

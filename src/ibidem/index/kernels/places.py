@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.kernels.binary_search import first_not_below, place_of
-from ibidem.columns.kernels.shell_sort import sort_numbers
-from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.columns.kernels.shell_sort import shell_sort, sort_numbers
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.index.kernels.segment import document_of, first_word, next_word
 
 
@@ -114,11 +114,59 @@ def trim_documents(documents, document_first, types, sizes, matched, begins, end
         ends[k] = end
 
 
+@inlined_kernel
+def _insert_scored(begin, gap, i, scores, numbers):
+    score, number = scores[i], numbers[i]
+    while i >= begin + gap and scores[i - gap] > score:
+        scores[i], numbers[i] = scores[i - gap], numbers[i - gap]
+        i -= gap
+    scores[i], numbers[i] = score, number
+
+
+_sort_scored = shell_sort(_insert_scored)
+
+
 @outer_kernel
-def take_places(types, places, most_documents, fill, match, document, sentence):
+def choose_scores(first, scores, n_places, wanted, sorted_scores, sorted_numbers, least, left):
+    """Find for each query the least score of the matches to be examined, and whether there are others.
+
+    Query t has the matches `[first[t], first[t + 1])`. The best ones are examined, equally good ones together, until they have
+    `wanted[t]` places.
+    """
+    for t in range(len(first) - 1):
+        begin, end = first[t], first[t + 1]
+        for k in range(begin, end):
+            sorted_scores[k], sorted_numbers[k] = scores[k], n_places[k]
+        _sort_scored(begin, end, sorted_scores, sorted_numbers)
+        n = np.int64(0)
+        k = end
+        least[t] = np.inf
+        while k > begin and n < wanted[t]:
+            least[t] = sorted_scores[k - 1]
+            while k > begin and sorted_scores[k - 1] == least[t]:
+                k -= 1
+                n += sorted_numbers[k]
+        left[t] = k > begin
+
+
+@outer_kernel
+def mark_types_in(types, documents, places, is_in):
+    """Mark which types (-1: none) occur in a document each."""
+    for i in range(len(types)):
+        is_in[i] = False
+        if types[i] >= 0:
+            d = documents[i]
+            low, high = np.int64(places.first[types[i]]), np.int64(places.first[types[i] + 1])
+            at = first_not_below(places.sentences, places.document_first[d], low, high)
+            is_in[i] = at < high and places.sentences[at] < places.document_first[d + 1]
+
+
+@outer_kernel
+def take_places(types, bounds, places, most_documents, fill, match, document, sentence):
     """Find the places of the given types in kept documents, by type, up to `most_documents` documents; return their number.
 
-    They are written only with `fill`: which of the types, the document, the sentence.
+    They are written only with `fill`: which of the types, the document, the sentence. Of each type, only sentences before its
+    bound count (all if there are no bounds).
     """
     n = 0
     document_first = places.document_first
@@ -129,6 +177,8 @@ def take_places(types, places, most_documents, fill, match, document, sentence):
         counts = False
         for at in range(places.first[types[k]], places.first[types[k] + 1]):
             s = np.int64(places.sentences[at])
+            if len(bounds) > 0 and s >= bounds[k]:
+                break
             if d < 0 or s >= document_first[d + 1]:
                 # The document of a sentence: it is usually not far after the previous one.
                 step = np.int64(1)
@@ -177,14 +227,16 @@ def _sift_up(heap, n, value):
 
 
 @outer_kernel
-def find_oldest(match_first, types, equal, wanted, places, heap, until):
+def find_oldest(match_first, types, equal, wanted, places, heap, until, chosen, n_places):
     """Find for each query the sentence of a segment up to which its places are the oldest `wanted` ones, and subtract these
-    from `wanted`.
+    from `wanted`. Choose the matches that have such a place, or are equal; return their number, and write how many places each
+    has.
 
     Query t has the types `types[match_first[t]:match_first[t + 1]]`; `equal[t]` does not count, and only places in kept
     documents do. `until` is the sentence after the last of them, or the number of sentences if there are fewer. `heap` has room
     for the largest of `wanted`, if there are that many sentences.
     """
+    n_chosen = 0
     for t in range(len(match_first) - 1):
         n = 0
         until[t] = len(places.sentences) if wanted[t] > 0 else 0
@@ -206,20 +258,9 @@ def find_oldest(match_first, types, equal, wanted, places, heap, until):
         if n > 0 and n == wanted[t]:
             until[t] = heap[0] + 1
         wanted[t] -= n
-
-
-@outer_kernel
-def count_other_documents(of_sentence, same_id, not_before, first, serials, counts):
-    """Count per sentence the documents with its type that come before its own and have another id.
-
-    Type t occurs in the documents `serials[first[t]:first[t + 1]]`, in increasing order; `same_id` and `not_before` are per
-    sentence.
-    """
-    for s in range(len(of_sentence)):
-        begin = first[of_sentence[s]]
-        end = first_not_below(serials, not_before[s], begin, first[of_sentence[s] + 1])
-        counts[s] = end - begin
-        for k in range(begin, end):
-            if serials[k] == same_id[s]:
-                counts[s] -= 1
-                break
+        for k in range(match_first[t], match_first[t + 1]):
+            first = np.int64(places.first[types[k]])
+            if types[k] == equal[t] or places.sentences[first] < until[t]:
+                chosen[n_chosen], n_places[n_chosen] = k, np.int64(places.first[types[k] + 1]) - first
+                n_chosen += 1
+    return n_chosen

@@ -16,6 +16,7 @@ from ibidem.index.kernels.segment import ByteLists, document_of, read_number
 from ibidem.matches.kernels.bounds import largest_partner, needed_overlap, smallest_partner
 
 Numbers = NDArray[Any]
+BYTE_BITS = 8
 
 
 class Types(NamedTuple):
@@ -26,6 +27,13 @@ class Types(NamedTuple):
     prefixes: ByteLists
     signatures: Numbers
     sizes: Numbers
+
+
+@outer_kernel
+def set_bits(numbers, bits):
+    """Set the bit of each number."""
+    for i in range(len(numbers)):
+        bits[numbers[i] >> 3] |= np.uint8(1 << (numbers[i] & 7))
 
 
 @inner_kernel
@@ -138,11 +146,11 @@ def search_overlap(queries, types, limit, equal, most, places, query_from, query
 
 
 @outer_kernel
-def search_similar(queries, types, p, q, most, places, is_asked, query_from, query_to, scratch, found):
+def search_similar(queries, types, p, q, most, places, asked, query_from, query_to, scratch, found):
     """Find every type whose Jaccard similarity with a query is at least p/q, for queries [query_from, query_to).
 
     Two similar sets share one of the rarest words of each: only those postings are read. A query ends as soon as `most` of its
-    types have a kept first place. Only types in `is_asked` are considered (empty: all).
+    types have a kept first place. Only types whose bit in `asked` is set are considered (empty: all).
     """
     lists, signatures, sizes = types.lists, types.signatures, types.sizes
     prefix_first, prefix_data = types.prefixes.first, types.prefixes.data
@@ -167,7 +175,7 @@ def search_similar(queries, types, p, q, most, places, is_asked, query_from, que
                     block_size[k] = sizes[block[k]]
                 n_left = 0
                 for k in range(n_block):
-                    if len(is_asked) > 0 and not is_asked[block[k]]:
+                    if len(asked) > 0 and asked[block[k] >> 3] >> (block[k] & 7) & 1 == 0:
                         continue
                     size = np.int64(block_size[k])
                     if size == 255:  # or more: assume the smallest

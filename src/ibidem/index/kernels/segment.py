@@ -19,6 +19,7 @@ from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels.bounds import probe_prefix
 
 Numbers = NDArray[Any]
+LONG_GAP = 255
 
 
 class ByteLists(NamedTuple):
@@ -38,6 +39,14 @@ class Places(NamedTuple):
     sentences: Numbers
     document_first: Numbers
     kept: Numbers
+
+
+class Gaps(NamedTuple):
+    """How many characters are between each sentence and what follows it: LONG_GAP for those listed separately."""
+
+    after: Numbers
+    long_sentences: Numbers
+    long: Numbers
 
 
 @inlined_kernel
@@ -261,6 +270,37 @@ def find_hashes(hashes, order, wanted, found):
             else:
                 high = middle
                 ceiling = at
+
+
+@inlined_kernel
+def sentence_end(s, d, document_first, n_chars, start_char, gaps):
+    """Return where a sentence of a document ends: before the next one begins, or the text ends."""
+    bound = n_chars[d] if s + 1 == document_first[d + 1] else np.int64(start_char[s + 1])
+    gap = np.int64(gaps.after[s])
+    if gap == LONG_GAP:
+        at = first_not_below(gaps.long_sentences, s, np.int64(0), np.int64(len(gaps.long_sentences)))
+        gap = np.int64(gaps.long[at])
+    return bound - gap
+
+
+@outer_kernel
+def find_ends(sentences, documents, document_first, n_chars, start_char, gaps, ends):
+    """Write where sentences of these documents end."""
+    for k in range(len(sentences)):
+        ends[k] = sentence_end(np.int64(sentences[k]), documents[k], document_first, n_chars, start_char, gaps)
+
+
+@outer_kernel
+def find_halves(heads, tails, wanted, first, size):
+    """Find numbers of 32 bits among sorted ones: write where each begins, and how often it is there.
+
+    `tails` are the lower halves of the sorted ones; those of upper half h are `tails[heads[h]:heads[h + 1]]`.
+    """
+    for k in range(len(wanted)):
+        head, tail = np.int64(wanted[k] >> np.uint32(16)), np.int64(wanted[k] & np.uint32(0xFFFF))
+        end = np.int64(heads[head + 1])
+        first[k] = first_not_below(tails, tail, np.int64(heads[head]), end)
+        size[k] = first_not_below(tails, tail + 1, first[k], end) - first[k]
 
 
 @inner_kernel

@@ -43,14 +43,13 @@ def list_pairs(words, first, order, hashes, is_common, most_words, scratch, keys
 
 @outer_kernel
 def mark_near(pairs, a, b, keys, gap, is_near):
-    """Mark meetings, sorted by pair of documents and place in a, after which another one of another key is within `gap`
-    sentences on both sides.
+    """Mark meetings, sorted by pair of documents and place in a, that have another one of another key within `gap` sentences on
+    both sides. `is_near` is initially all false.
     """
     for i in range(len(pairs)):
-        is_near[i] = False
-        j = i + 1
-        while j < len(pairs) and pairs[j] == pairs[i] and a[j] - a[i] <= gap:
-            if keys[j] != keys[i] and abs(b[j] - b[i]) <= gap:
-                is_near[i] = True
-                break
-            j += 1
+        for step in (1, -1):
+            j = i + step
+            while not is_near[i] and 0 <= j < len(pairs) and pairs[j] == pairs[i] and abs(a[j] - a[i]) <= gap:
+                if keys[j] != keys[i] and abs(b[j] - b[i]) <= gap:
+                    is_near[i] = is_near[j] = True
+                j += step

@@ -8,6 +8,7 @@ characters, so that distances and shares stay correct, though not the number of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +30,7 @@ from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.matches import Cells, SortedSets
+from ibidem.passages.exchange.end_words import words_around
 from ibidem.passages.kernels import excerpts as kernels
 from ibidem.passages.kernels.excerpts import Bounds, Counts, Listed, Stretches
 from ibidem.passages.kernels.windows import HOT_WINDOW, cover_windows
@@ -36,6 +38,7 @@ from ibidem.passages.repeats import HotPlaces, list_hot_places
 
 BYTES_A_SENTENCE, _MOST_SENT_BYTES = 28, 16 << 20
 _GAPS = [("gaps", pa.list_(pa.int32())), ("gap_sizes", pa.list_(pa.int32()))]
+WORDS_AROUND = ("words_after", "words_before")  # of sentences, as in `EndWords`, if the ends of passages are to be moved
 # Hot places at home, as in `HotPlaces`; rows are counted within their document.
 HOT = pa.schema(
     [
@@ -50,17 +53,22 @@ HOT = pa.schema(
 )
 
 
-def excerpt_schema(documents: pa.Schema) -> pa.Schema:
+def excerpt_schema(documents: pa.Schema, to_extend: bool) -> pa.Schema:
     """Return the schema of excerpts: that of documents, plus the flags of rows and where sentences are left out."""
-    return pa.schema([*documents, ("flags", pa.list_(pa.uint8())), *_GAPS])
+    words = [(name, pa.list_(pa.uint16())) for name in WORDS_AROUND] if to_extend else []
+    return pa.schema([*documents, *words, ("flags", pa.list_(pa.uint8())), *_GAPS])
 
 
 def place_documents(
-    flow: Flow, documents: PartedTable, flags: Sequence[PartedTable], members: PartedTable, config: Config, layout: Layout
-) -> dict[str, PartedTable]:
-    """Return `placed`: excerpts of documents where they meet others, and `hot`: the places of hot grams, at home."""
+    flow: Flow, documents: PartedTable, flags: Sequence[PartedTable], members: PartedTable, texts: PartedTable | None,
+    config: Config, layout: Layout,
+) -> dict[str, PartedTable]:  # fmt: skip
+    """Return `placed`: excerpts of documents where they meet others, and `hot`: the places of hot grams, at home.
+
+    With the `texts` of documents, excerpts have hashes of the words around their sentences.
+    """
     is_checked = documents.schema.equals(EQUAL)
-    schema = excerpt_schema(SPLIT if is_checked else documents.schema)
+    schema = excerpt_schema(SPLIT if is_checked else documents.schema, texts is not None)
     limits = passage_limits(config)
 
     def place(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -76,10 +84,15 @@ def place_documents(
         at = places_of(members["document"].to_numpy(), placed.documents)
         rows = placed.rows.document_first[at] + members["row"].to_numpy()
         buckets = members["bucket"].to_numpy().astype(np.int64)
-        for excerpts, routes in Excerpts(table, placed, flags, limits.min_sentences).cut(buckets, rows):
-            yield Sent("placed", excerpts, routes)
+        excerpts = Excerpts(table, placed, flags, limits.min_sentences, schema)
+        if texts is not None:
+            chosen = excerpts.sentences_around(rows)
+            words = words_around(chosen, placed.documents, placed.collection, tables["texts"], config.sentences.hash_seed)
+            excerpts.add(dict(zip(WORDS_AROUND, (words.after, words.before), strict=True)))
+        for some, routes in excerpts.cut(buckets, rows):
+            yield Sent("placed", some, routes)
 
-    inputs: Inputs = {"documents": documents, "flags": flags, "members": members}
+    inputs: Inputs = {"documents": documents, "flags": flags, "members": members, **({"texts": texts} if texts else {})}
     return flow.reduce("places", inputs, place, {"placed": schema, "hot": HOT})
 
 
@@ -117,8 +130,10 @@ def cells_of(table: pa.Table, placed: PlacedDocuments, limit: tuple[int, int]) -
 class Excerpts:
     """Cuts excerpts of the documents of one home, in order: per bucket and document, around the wanted rows."""
 
-    def __init__(self, table: pa.Table, placed: PlacedDocuments, flags: NDArray[np.uint8], window: int) -> None:
-        self._table, self._placed, self._flags = table, placed, flags
+    def __init__(
+        self, table: pa.Table, placed: PlacedDocuments, flags: NDArray[np.uint8], window: int, schema: pa.Schema
+    ) -> None:
+        self._table, self._placed, self._flags, self._schema = table, placed, flags, schema
         is_hot = np.empty(len(flags), np.bool_)
         cover_windows(flags, window, HOT_WINDOW, is_hot)
         rows = placed.rows
@@ -131,7 +146,21 @@ class Excerpts:
         n_set_bytes = 8 * lengths(table, "sets") if "sets" in table.column_names else 0
         self._bytes_a_sentence = BYTES_A_SENTENCE + n_set_bytes / n_sentences
         self._sets = compared_sets(table, placed) if "sets" in table.column_names else None
-        self._of_sentence = {name: flat(table, name) for name in (*OF_SENTENCE, *(["classes"] if self._sets else []))}
+        self._of_sentence: dict[str, NDArray[Any]] = {
+            name: flat(table, name) for name in (*OF_SENTENCE, *(["classes"] if self._sets else []))
+        }
+
+    def sentences_around(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which sentences are in excerpts around these rows, as far as they are rows."""
+        n_rows = len(self._flags)
+        changes = np.bincount(self._low[rows], minlength=n_rows + 1) - np.bincount(self._high[rows], minlength=n_rows + 1)
+        is_chosen = np.zeros(len(self._placed.collection.document), np.bool_)
+        is_chosen[self._placed.rows.sentence[np.cumsum(changes[:n_rows]) > 0]] = True
+        return is_chosen
+
+    def add(self, columns: Mapping[str, NDArray[np.uint16]]) -> None:
+        """Add columns of sentences."""
+        self._of_sentence |= columns
 
     def cut(self, buckets: NDArray[np.int64], rows: NDArray[np.int64]) -> Iterator[tuple[pa.Table, NDArray[np.int64]]]:
         """Yield excerpts and their buckets, a few at a time; each row is wanted in the bucket at the same index."""
@@ -180,7 +209,7 @@ class Excerpts:
         for name, whole in self._of_sentence.items():
             values = whole[sources]
             values[gap] = instead.get(name, 0)
-            columns[name] = as_lists(values, n_sentences, self._table.schema.field(name).type.value_type)
+            columns[name] = as_lists(values, n_sentences, self._schema.field(name).type.value_type)
         excerpt = np.repeat(np.arange(len(documents)), n_sentences)
         if self._sets is not None:
             set_of_sentence, sets = self._sets
@@ -195,8 +224,7 @@ class Excerpts:
         columns["flags"] = as_lists(np.where(rows < 0, 0, self._flags[rows]), n_rows, pa.uint8())
         columns["gaps"] = as_lists(listed.gap_at, n_gaps, pa.int32())
         columns["gap_sizes"] = as_lists(listed.gap_size, n_gaps, pa.int32())
-        schema = excerpt_schema(self._table.schema)
-        return table_of([columns[name] for name in schema.names], schema)
+        return table_of([columns[name] for name in self._schema.names], self._schema)
 
 
 def numbers_of_slots(table: pa.Table) -> NDArray[np.int64]:

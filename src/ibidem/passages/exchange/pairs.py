@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
-from ibidem.columns.distinct import places_of
+from ibidem.columns.distinct import order_by, places_of
 from ibidem.columns.parted_tables import PlacedDocuments, collection_of, distinct_pairs, ordered, portions, table_of
 from ibidem.columns.ragged import flat, lengths
 from ibidem.columns.rows import Pairing, Rows
@@ -19,10 +19,12 @@ from ibidem.config import SET_SIGNATURES, Config, extends_ends, passage_limits
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
-from ibidem.model import PASSAGES
+from ibidem.model import DIRECTIONS, KINDS, PASSAGES
 from ibidem.passages import Meeting, PassageRows, find_in
 from ibidem.passages.coverage import Coverage
-from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, cells_of, numbers_of_slots
+from ibidem.passages.exchange.end_words import ASKED, ask_for_texts
+from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, WORDS_AROUND, cells_of, numbers_of_slots
+from ibidem.passages.extension import EndWords, of_their_pairs
 from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_COLUMNS
 from ibidem.passages.tables import codes_of, n_words_of, numbers_of_values, passages_table
 
@@ -39,19 +41,20 @@ FOUND = pa.schema(
         ),
     ]
 )
-# The same before their ends are moved: with the words of both sides, and whether all sentences are equal. They are read several
-# times: ids are aside (NAMES), kinds and directions are numbers.
-TO_EXTEND = pa.schema(
+# The same until the last stage that changes passages. They are read several times: ids are aside (NAMES), kinds and directions
+# are numbers.
+NAMELESS = pa.schema(
     [
         *((name, pa.int64()) for name in ("number", "a_document", "b_document")),
         *((f"{side}_{end}", pa.uint32()) for side in "ab" for end in ("start", "end")),
         *((name, pa.int32()) for name in ("n_sentences", "a_sentence", "b_sentence")),
         ("similarity", pa.float64()),
         *((name, pa.int8()) for name in ("kind", "direction")),
-        ("n_words", pa.int64()),
-        ("is_equal", pa.bool_()),
     ]
 )
+# Passages of pairs of documents in which ends may move: also with the words of both sides, whether all sentences are equal, and
+# which ends may move (flags AFTER and BEFORE).
+OPEN = pa.schema([*NAMELESS, ("n_words", pa.int64()), ("is_equal", pa.bool_()), ("may_move", pa.uint8())])
 # The ids of documents that have passages, where the passages are; a document may be there several times.
 NAMES = pa.schema([("document", pa.int64()), ("id", pa.large_string())])
 MOST_LATER_BYTES = 48 << 20  # of documents paired with the earlier ones at a time
@@ -77,20 +80,19 @@ COPIES = pa.schema([("a_document", pa.int64()), ("b_document", pa.int64())])
 def find_pairs(
     flow: Flow, placed: PartedTable, config: Config, layout: Layout, only_spans: bool = False
 ) -> dict[str, PartedTable]:
-    """Return `passages` in reading order, `coverage` on their documents at home, and `edges` between copies.
+    """Return `passages` (NAMELESS, in no order) and the `names` of their documents, `coverage` on their documents at home, and
+    `edges` between copies.
 
-    If the ends of passages are to be moved, these are in the schema TO_EXTEND, in no order, and there are `names`.
-    Before alignment, passages are in no order, copies are `copies`, and there are `spans` and `sides`: nothing else with
-    `only_spans`.
+    If ends of passages may be moved, those of the pairs concerned are aside: `open`, with what is `asked` about their ends.
+    Before alignment, copies are `copies`, and there are `spans` and `sides`: nothing else with `only_spans`.
     """
     limits = passage_limits(config)
     to_align = config.alignment.align
     limit = similarity_limit(config)
     to_extend = extends_ends(config)
-    schema = TO_EXTEND if to_extend else FOUND
 
     def pair(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        found = [schema.empty_table()]
+        found = [NAMELESS.empty_table()]
         for table, is_first in _portions(ordered(tables["placed"]), bucket, layout):
             placed, numbers = _placed_excerpts(table, config, layout)
             documents, collection, rows = placed.documents, placed.collection, placed.rows
@@ -98,6 +100,7 @@ def find_pairs(
             side = layout.side(documents) if is_first else (~leads).astype(np.int8)
             group_numbers = collection.group_numbers if config.passages.skip_same_group else np.empty(0, np.int32)
             pairing = Pairing(limits.same_document and is_first, side, group_numbers, leads=leads)
+            words = EndWords(*(flat(table, name) for name in WORDS_AROUND)) if to_extend else None
             meeting = Meeting(collection, rows, cells_of(table, placed, limit), pairing, hot=flat(table, "flags"))
             passages = find_in(meeting, limits, in_turn).passages
             del meeting
@@ -113,29 +116,25 @@ def find_pairs(
                 yield from _sent_spans(passages, placed, bucket, layout)
             else:
                 yield Sent("edges", table_of([a.astype(np.uint64), b.astype(np.uint64)], EDGES), 0)
-            more = _to_extend(passages, rows) if to_extend else {}
-            table = passages_table(passages, rows, collection, limits.min_sentences, in_turn)
-            found.append(_found(table, more, documents, schema))
-            if to_extend:
-                yield _names(found[-1], documents, collection.ids, layout)
-        if only_spans:
-            return
-        whole = in_reading_order(found)
-        routes = layout.home(whole["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_regions
-        yield Sent("passages", whole, routes)
+            more = _ends(passages, rows, words) if words is not None else {}
+            some = _found(passages_table(passages, rows, collection, limits.min_sentences, in_turn), documents)
+            yield _names(some, documents, collection.ids, layout)
+            if more:
+                some, opened = _without_open(some, more)
+                yield Sent("open", opened, layout.home(opened["a_document"].to_numpy()))
+                yield from ask_for_texts(opened, layout)
+            found.append(some)
+        if not only_spans:
+            whole = in_reading_order(found)
+            routes = layout.home(whole["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_regions
+            yield Sent("passages", whole, routes)
 
-    def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        yield Sent("passages", in_reading_order([tables["passages"]]), home)
-
-    outputs = {} if only_spans else {"passages": schema, "coverage": COVERAGE}
+    outputs = {} if only_spans else {"passages": NAMELESS, "names": NAMES, "coverage": COVERAGE}
     if to_align:
         outputs |= {"spans": SPANS, "sides": SIDES} if only_spans else {"copies": COPIES, "spans": SPANS, "sides": SIDES}
     else:
-        outputs |= {"edges": EDGES} | ({"names": NAMES} if to_extend else {})
-    pairs = flow.reduce("passages", {"placed": placed}, pair, outputs)
-    if layout.n_regions > 1 and schema is FOUND and not to_align:  # passages of one home come from several buckets
-        pairs |= flow.reduce("passages-ordered", {"passages": pairs.pop("passages")}, put_in_order, {"passages": schema})
-    return pairs
+        outputs |= {"edges": EDGES} | ({"open": OPEN, "asked": ASKED} if to_extend else {})
+    return flow.reduce("passages", {"placed": placed}, pair, outputs)
 
 
 def similarity_limit(config: Config) -> tuple[int, int]:
@@ -172,10 +171,37 @@ def _portions(table: pa.Table, bucket: int, layout: Layout) -> Iterator[tuple[pa
 def in_reading_order(found: list[pa.Table]) -> pa.Table:
     """Sort passages of several portions by their documents. Those of a pair are from one portion, sorted by number."""
     table = pa.concat_tables(found)
-    order = np.lexsort([table[name].to_numpy() for name in ("number", "b_document", "a_document")])
+    order = order_by(*(table[name].to_numpy() for name in ("a_document", "b_document", "number")))
     if (order[1:] < order[:-1]).any():
         table = table.take(pa.array(order))
-    return table.set_column(0, FOUND.field("number"), pa.array(np.arange(table.num_rows)))
+    return table.set_column(0, NAMELESS.field("number"), pa.array(np.arange(table.num_rows)))
+
+
+def put_in_order(flow: Flow, passages: PartedTable | Sequence[PartedTable], names: PartedTable) -> PartedTable:
+    """Return passages (NAMELESS) in reading order, with the ids of their documents: FOUND."""
+
+    def put(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        yield Sent("passages", named(in_reading_order([tables["passages"]]), one_each(tables["names"])), home)
+
+    given = {"passages": passages, "names": names}
+    return flow.reduce("passages-ordered", given, put, {"passages": FOUND})["passages"]
+
+
+def one_each(names: pa.Table) -> pa.Table:
+    """Return the names of documents, each document once, in order."""
+    _, first = np.unique(names["document"].to_numpy(), return_index=True)
+    return names.take(pa.array(first))
+
+
+def named(passages: pa.Table, names: pa.Table) -> pa.Table:
+    """Return passages (NAMELESS) with the ids of their documents, given the names of these, `one_each`: FOUND."""
+    known = names["document"].to_numpy()
+    columns: dict[str, Any] = {
+        f"{side}_id": names["id"].take(pa.array(places_of(passages[f"{side}_document"].to_numpy(), known))) for side in "ab"
+    }
+    for name, values in (("kind", KINDS), ("direction", DIRECTIONS)):
+        columns[name] = pa.array(values).take(passages[name])
+    return table_of([columns[name] if name in columns else passages[name] for name in FOUND.names], FOUND)
 
 
 def _placed_excerpts(table: pa.Table, config: Config, layout: Layout) -> tuple[PlacedDocuments, NDArray[np.int64]]:
@@ -217,21 +243,33 @@ def _sent_spans(passages: list[PassageRows], placed: PlacedDocuments, bucket: in
     yield Sent("sides", table_of(columns, SIDES), layout.home(document[different]))
 
 
-def _to_extend(passages: list[PassageRows], rows: Rows) -> dict[str, NDArray[Any]]:
-    """Return what `TO_EXTEND` has besides the columns of FOUND."""
-    n_words = [np.empty(0, np.int64), *(n_words_of(part, rows) for part in passages)]
-    is_equal = [np.empty(0, np.bool_), *(part.table[:, FLAGS] & EQUAL != 0 for part in passages)]
-    return {"n_words": np.concatenate(n_words), "is_equal": np.concatenate(is_equal)}
+def _ends(passages: list[PassageRows], rows: Rows, words: EndWords) -> dict[str, NDArray[Any]]:
+    """Return what `OPEN` has besides the columns of NAMELESS."""
+    of_parts = [
+        (n_words_of(part, rows), part.table[:, FLAGS] & EQUAL != 0, words.may_move(part, rows))
+        for part in passages
+        if len(part)
+    ]
+    nothing = (np.empty(0, np.int64), np.empty(0, np.bool_), np.empty(0, np.uint8))
+    columns = (np.concatenate(parts) for parts in zip(nothing, *of_parts, strict=True))
+    return dict(zip(OPEN.names[len(NAMELESS) :], columns, strict=True))
 
 
-def _found(passages: pa.Table, more: dict[str, NDArray[Any]], documents: NDArray[np.int64], schema: pa.Schema) -> pa.Table:
-    columns: dict[str, Any] = {"number": np.arange(passages.num_rows), **more}
+def _without_open(passages: pa.Table, more: Mapping[str, NDArray[Any]]) -> tuple[pa.Table, pa.Table]:
+    """Return passages (NAMELESS) without those of pairs in which ends may move, and these."""
+    documents = np.stack([passages[f"{side}_document"].to_numpy() for side in "ab"])
+    rows = of_their_pairs(more["may_move"] != 0, documents)
+    opened = table_of([*passages.take(pa.array(rows)).columns, *(column[rows] for column in more.values())], OPEN)
+    is_left = np.ones(passages.num_rows, np.bool_)
+    is_left[rows] = False
+    return passages.filter(pa.array(is_left)), opened
+
+
+def _found(passages: pa.Table, documents: NDArray[np.int64]) -> pa.Table:
+    columns: dict[str, Any] = {"number": np.arange(passages.num_rows)}
     columns |= {f"{side}_document": documents[codes_of(passages, side)] for side in "ab"}
-    for name in set(schema.names) - set(columns):
-        is_number = pa.types.is_integer(schema.field(name).type)
-        of_values = is_number and pa.types.is_dictionary(passages[name].type)
-        columns[name] = numbers_of_values(passages[name]) if of_values else passages[name]
-    return table_of([columns[name] for name in schema.names], schema)
+    columns |= {name: numbers_of_values(passages[name]) for name in ("kind", "direction")}
+    return table_of([columns[name] if name in columns else passages[name] for name in NAMELESS.names], NAMELESS)
 
 
 def _names(found: pa.Table, documents: NDArray[np.int64], ids: pa.Array, layout: Layout) -> Sent:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.kernels.machine_words import fetch_ahead
 from ibidem.columns.kernels.shell_sort import shell_sort
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import similarity_of
@@ -24,6 +25,7 @@ A_FIRST, A_END, B_FIRST, B_END, N_SENTENCES, FLAGS = range(6)
 N_COLUMNS = 6
 EQUAL, WHOLE = 1, 2  # flags: every sentence is equal; both documents from end to end
 
+_AHEAD = 16  # diagonals, for what is fetched early: the other document is anywhere in the collection
 _LOOK_BACK = 50
 _GAP_COST = 1.0  # words; prefers the nearer of two equal continuations
 
@@ -63,6 +65,7 @@ def group_by_document(diagonals, document, verify, first, grouped, most_runs):
     """
     n = len(diagonals) // 3
     for i in range(n):
+        fetch_ahead(document, diagonals[min(3 * (i + _AHEAD), 3 * n - 3)])
         first[document[diagonals[3 * i]] + 1] += 1
     for d in range(len(first) - 1):
         first[d + 1] += first[d]
@@ -369,6 +372,7 @@ def assemble(document_from, document_to, first, diagonals, cells, verify, limits
         n = first[d + 1] - first[d]
         for i in range(n):
             at = 3 * (first[d] + i)
+            fetch_ahead(document, diagonals[min(at + 3 * _AHEAD + 1, len(diagonals) - 2)])
             x = np.int64(diagonals[at])
             y = np.int64(diagonals[at + 1])
             e = np.int64(document[y])
@@ -384,6 +388,15 @@ def assemble(document_from, document_to, first, diagonals, cells, verify, limits
             first_x = document_first[e] if turned else document_first[d]
             n_runs = np.int64(0)
             while i < n and keys[i] >> 32 == e:
+                if i + _AHEAD < n:
+                    later = keys[i + _AHEAD] >> 32
+                    row = ties[i + _AHEAD]
+                    if orientation[d] > orientation[later]:
+                        row = document_first[later] + (keys[i + _AHEAD] & 0xFFFFFFFF)
+                    fetch_ahead(n_words, row)
+                    fetch_ahead(words_before, row)
+                    if verify:
+                        fetch_ahead(cells.types, row)
                 x = first_x + (keys[i] & 0xFFFFFFFF)
                 y = ties[i]
                 length = loads[i]

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME
+from ibidem.columns.kernels.machine_words import fetch_ahead
 from ibidem.execution.compiler import outer_kernel
 from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_SENTENCES, WHOLE
 
+_AHEAD = 16  # passages, for what is fetched early
 _EXACT, _NEAR, _QUOTE = 0, 1, 2
 _UNKNOWN, _A_TO_B, _B_TO_A = 0, 1, 2
 
@@ -26,13 +28,26 @@ class CoverageColumns(NamedTuple):
 
 
 @outer_kernel
-def locate(passages, min_sentences, document, sentence, start_char, end_char, times, names, places, kinds, directions):
-    """Write for every passage its two documents, its four offsets, its kind and its direction."""
+def locate(
+    passages, min_sentences, document, sentence, start_char, end_char, document_first, times, names, places, kinds, directions,
+    sentences,
+):  # fmt: skip
+    """Write for every passage its two documents, its four offsets, its kind, its direction and its two first sentences.
+
+    These are counted in their documents, whose sentences begin at `document_first`.
+    """
     for i in range(len(passages)):
+        if i + 2 * _AHEAD < len(passages):
+            # The other side is anywhere in the collection.
+            fetch_ahead(sentence, passages[i + 2 * _AHEAD, B_FIRST])
+            fetch_ahead(document, passages[i + 2 * _AHEAD, B_FIRST])
+            fetch_ahead(start_char, sentence[passages[i + _AHEAD, B_FIRST]])
+            fetch_ahead(end_char, sentence[passages[i + _AHEAD, B_END] - 1])
         for side in range(2):
             first = passages[i, B_FIRST if side else A_FIRST]
             last = passages[i, B_END if side else A_END] - 1
             names[side, i] = document[first]
+            sentences[side, i] = sentence[first] - document_first[document[first]]
             places[2 * side, i] = start_char[sentence[first]]
             places[2 * side + 1, i] = end_char[sentence[last]]
         if passages[i, N_SENTENCES] < min_sentences and not passages[i, FLAGS] & WHOLE:
@@ -48,11 +63,25 @@ def locate(passages, min_sentences, document, sentence, start_char, end_char, ti
 
 
 @outer_kernel
-def add_passages(passages, first_number, document, slots, times, a_is_first, coverage, min_coverage, copies):
+def count_before(document_first, start_char, end_char, chars_before):
+    """Write for each slot how many characters the sentences of all slots before it have, and last their number."""
+    slot, n_chars = np.int64(0), np.int64(0)
+    for d in range(len(document_first) - 1):
+        for s in range(document_first[d], document_first[d + 1]):
+            chars_before[slot] = n_chars
+            n_chars += np.int64(end_char[s]) - np.int64(start_char[s])
+            slot += 1
+        chars_before[slot] = n_chars
+        slot += 1
+    chars_before[slot] = n_chars
+
+
+@outer_kernel
+def add_passages(passages, first_number, document, sentence, times, a_is_first, coverage, min_coverage, copies):
     """Add what appears elsewhere and what appears earlier; return the number of pairs that are copies of one another.
 
-    Passages are grouped by pair; a pair is a copy if its passages cover the share `min_coverage` of both documents. `slots` are
-    those of rows. Passages are numbered from `first_number` on, over all calls.
+    Passages are grouped by pair; a pair is a copy if its passages cover the share `min_coverage` of both documents. They are
+    numbered from `first_number` on, over all calls.
     """
     document_first = coverage.first
     chars_before = coverage.chars_before
@@ -64,12 +93,20 @@ def add_passages(passages, first_number, document, slots, times, a_is_first, cov
     covered_a = 0
     covered_b = 0
     for i in range(len(passages)):
-        a = slots[passages[i, A_FIRST]]
-        a_end = slots[passages[i, A_END] - 1] + 1
-        b = slots[passages[i, B_FIRST]]
-        b_end = slots[passages[i, B_END] - 1] + 1
+        if i + 2 * _AHEAD < len(passages):
+            # The other side is anywhere in the collection.
+            fetch_ahead(sentence, passages[i + 2 * _AHEAD, B_FIRST])
+            fetch_ahead(document, passages[i + 2 * _AHEAD, B_FIRST])
+            slot = sentence[passages[i + _AHEAD, B_FIRST]] + document[passages[i + _AHEAD, B_FIRST]]
+            fetch_ahead(elsewhere, slot)
+            fetch_ahead(before, slot)
+            fetch_ahead(chars_before, slot)
         d = document[passages[i, A_FIRST]]
         e = document[passages[i, B_FIRST]]
+        a = sentence[passages[i, A_FIRST]] + d
+        a_end = sentence[passages[i, A_END] - 1] + d + 1
+        b = sentence[passages[i, B_FIRST]] + e
+        b_end = sentence[passages[i, B_END] - 1] + e + 1
         elsewhere[a] += 1
         elsewhere[a_end] -= 1
         elsewhere[b] += 1

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.hashes import SEED, mix
-from ibidem.columns.kernels.machine_words import count_continuations, load_word
+from ibidem.columns.kernels.machine_words import count_continuations, fetch_ahead, load_word
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST
 from ibidem.sentences.code_points import (
@@ -40,8 +40,10 @@ MOST_FOLDED_BYTES = 256  # longer words are the same only if they are written th
 TOO_FEW, NEEDED, ANY_WORDS, FIRST_HASH = 0, 1, 2, 3
 _MOST_HASHED_BYTES = 2 * MOST_FOLDED_BYTES
 _N_HASHES = np.uint64((1 << 16) - FIRST_HASH)
+_AHEAD = 16  # passages, for what is fetched early
 _NO_LIMIT = np.int64(1 << 62)
-_CASE_BIT = 0x20
+# Unsigned, so that smaller bytes wrap around.
+_CASE_BIT, _FIRST_LETTER, _N_LETTERS, _FIRST_DIGIT, _N_DIGITS = (np.uint8(n) for n in (0x20, ord("a"), 26, ord("0"), 10))
 # Sets of kinds, as bits. Typed, because numba compiles again for a plain constant.
 _CLOSING = np.int64(1 << FULL_STOP | 1 << STRONG_STOP | 1 << BARE_STOP | 1 << ELLIPSIS | 1 << CLOSER | 1 << QUOTE)
 _OPENING = np.int64(1 << OPENER | 1 << QUOTE)
@@ -88,9 +90,24 @@ def _step_back(data, begin, i):
     return k
 
 
+@inlined_kernel
+def _is_plain(byte):
+    """Return whether a byte is a letter or a digit of ASCII."""
+    return (byte | _CASE_BIT) - _FIRST_LETTER < _N_LETTERS or byte - _FIRST_DIGIT < _N_DIGITS
+
+
 @inner_kernel
 def _next_word(data, i, end, code_points):
     """Return where the next word begins and ends, and whether the stretch ends with it, or before it."""
+    # Most words: letters and digits of ASCII, up to some other character of it.
+    start = i
+    while start < end and data[start] < 0x80 and not _is_plain(data[start]):
+        start += 1
+    stop = start
+    while stop < end and _is_plain(data[stop]):
+        stop += 1
+    if start < stop < end and data[stop] < 0x80:
+        return start, stop, False
     start = np.int64(-1)
     alone = False
     while i < end:
@@ -109,6 +126,14 @@ def _next_word(data, i, end, code_points):
 @inner_kernel
 def _previous_word(data, begin, i, code_points):
     """Return where the word before `i` begins and ends, and whether the stretch begins with it, or after it."""
+    stop = i
+    while stop > begin and data[stop - 1] < 0x80 and not _is_plain(data[stop - 1]):
+        stop -= 1
+    start = stop
+    while start > begin and _is_plain(data[start - 1]):
+        start -= 1
+    if begin < start < stop and data[start - 1] < 0x80:
+        return start, stop, False
     start = stop = after_marks = np.int64(-1)
     while i > begin:
         k = _step_back(data, begin, i)
@@ -280,14 +305,15 @@ def _extend_before(i, is_one, least_words, texts, seed, room, extended):
 
 
 @outer_kernel
-def extend_ends(pair_first, is_one, may_move, least_words, places, texts, seed, room, extended):
-    """Write what becomes of passages (`places`: start and end in a and in b, in characters; `may_move`: which ends, as flags).
+def extend_ends(pair_from, pair_to, pair_first, is_one, may_move, least_words, places, texts, seed, room, extended):
+    """Write what becomes of the passages of pairs [pair_from, pair_to), whose texts these are.
 
-    Those of pair p are [pair_first[p], pair_first[p + 1]), in the order of their places in a and in b; `is_one` says per pair
-    whether it is one document. Fewer equal words at an end than `least_words` may be chance and are left out. If equal words
-    lead from one passage of a pair to another, the two are joined. `room` is for the tokens of two words.
+    `places` are start and end in a and in b, in characters; `may_move` says which ends, as flags. Those of pair p are
+    [pair_first[p], pair_first[p + 1]), in the order of their places in a and in b; `is_one` says per pair whether it is one
+    document. Fewer equal words at an end than `least_words` may be chance and are left out. If equal words lead from one
+    passage of a pair to another, the two are joined. `room` is for the tokens of two words.
     """
-    for p in range(len(is_one)):
+    for p in range(pair_from, pair_to):
         first, last = pair_first[p], pair_first[p + 1]
         for i in range(first, last):
             for end in range(4 * i, 4 * i + 4):
@@ -302,10 +328,20 @@ def extend_ends(pair_first, is_one, may_move, least_words, places, texts, seed, 
                 _extend_before(i, is_one[p], least_words, texts, seed, room, extended)
 
 
+@inlined_kernel
+def _fetch_ends(passages, i, sentence, after, before):
+    """Have memory fetched that passages after the i-th need: their other side is anywhere in the collection."""
+    if i + 2 * _AHEAD < len(passages):
+        fetch_ahead(sentence, passages[i + 2 * _AHEAD, B_FIRST])
+        fetch_ahead(after, sentence[passages[i + _AHEAD, B_END] - 1])
+        fetch_ahead(before, sentence[passages[i + _AHEAD, B_FIRST]])
+
+
 @outer_kernel
 def mark_needed(passages, sentence, after, before):
     """Mark the ends of passages (rows of their table) at the sentences where they are."""
     for i in range(len(passages)):
+        _fetch_ends(passages, i, sentence, after, before)
         after[sentence[passages[i, A_END] - 1]] = NEEDED
         after[sentence[passages[i, B_END] - 1]] = NEEDED
         before[sentence[passages[i, A_FIRST]]] = NEEDED
@@ -367,6 +403,7 @@ def _may_be_same(x, y):
 def find_movable(passages, sentence, after, before, may_move):
     """Write which ends of passages (rows of their table) have the same words next to them, as far as hashes tell."""
     for i in range(len(passages)):
+        _fetch_ends(passages, i, sentence, after, before)
         may_move[i] = AFTER * _may_be_same(after[sentence[passages[i, A_END] - 1]], after[sentence[passages[i, B_END] - 1]])
         may_move[i] |= BEFORE * _may_be_same(before[sentence[passages[i, A_FIRST]]], before[sentence[passages[i, B_FIRST]]])
 
@@ -400,10 +437,3 @@ def hash_places(data, begins, ends, places, is_before, least_words, code_points,
             words[i] = words_before(data, begins[i], places[i], least_words, code_points, seed, room)
         else:
             words[i] = words_after(data, places[i], ends[i], least_words, code_points, seed, room)
-
-
-@outer_kernel
-def match_words(after, before, may_move):
-    """Write which ends of passages have the same words next to them, given what is known of the words (in a, in b)."""
-    for i in range(len(may_move)):
-        may_move[i] = AFTER * _may_be_same(after[0, i], after[1, i]) | BEFORE * _may_be_same(before[0, i], before[1, i])

@@ -10,11 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.kernels.machine_words import fetch_ahead
 from ibidem.columns.kernels.rows import may_pair
 from ibidem.execution.compiler import growing_kernel, inlined_kernel, inner_kernel, twice
 from ibidem.passages.kernels.windows import HOT_SENTENCE, HOT_WINDOW
 
 _ONE = np.uint64(1)
+_AHEAD = 16  # rows, for what is fetched early
 
 
 class GramLimits(NamedTuple):
@@ -151,6 +153,10 @@ def pair_rows(kind, members, first, group_from, group_to, limits, flags, rows, p
         # Rows with the same text before them are in a run that is seeded earlier, or found by windows: they make no pair.
         alike = True
         for i in range(n):
+            ahead = members[min(begin + i + _AHEAD, len(members) - 1)]
+            fetch_ahead(classes, ahead)
+            fetch_ahead(document, ahead)
+            fetch_ahead(flags, ahead)
             row = members[begin + i]
             if kind == HOT_WINDOW:
                 before[i] = _before_window(row, flags, classes, document)

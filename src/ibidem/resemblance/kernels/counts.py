@@ -6,60 +6,80 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.columns.kernels.machine_words import fetch_ahead
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _THREE = np.uint64(3)
-_ONCE = np.uint8(0b01010101)
+
+
+@inlined_kernel
+def _choose(hashes, begin, end, part, part_bits, chosen):
+    """Write which hashes of [begin, end) begin with the bits `part`; return how many. No branch is predicted wrongly."""
+    # Unsigned indices, because numba treats negative ones as counted from the end.
+    n = np.uint64(0)
+    shift = np.uint64(64 - part_bits)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        chosen[n] = i
+        n += np.uint64(hashes[i] >> shift == part)
+    return np.int64(n)
 
 
 @outer_kernel
-def mark_twice(hashes, first, wanted, document_from, document_to, table_bits, marks):
-    """Mark the hashes of wanted documents as seen once or twice: two bits each, four per byte, without a branch.
+def mark_twice(hashes, first, wanted, part, part_bits, table_bits, chosen, marks):
+    """Mark the hashes of one part, of wanted documents, as seen once or twice: two bits each, four per byte, without a branch.
 
-    Marks are indexed by the top `table_bits` of the hash and may be shared: a hash may wrongly seem to be seen twice, never the
-    reverse.
+    Marks are indexed by the first `table_bits` of the hash after those of its part, and may be shared: a hash may wrongly seem
+    to be seen twice, never the reverse.
     """
-    shift = np.uint64(64 - table_bits)
-    for document in range(document_from, document_to):
+    shift, mask = np.uint64(64 - part_bits - table_bits), (_ONE << np.uint64(table_bits)) - _ONE
+    for document in range(len(wanted)):
         if not wanted[document]:
             continue
-        for i in range(first[document], first[document + 1]):
-            at = hashes[i] >> shift
-            once = np.uint8(1) << np.uint8((at & _THREE) << _ONE)
-            byte = marks[at >> _TWO]
-            marks[at >> _TWO] = byte | once | (byte & once) << np.uint8(1)
+        for begin in range(first[document], first[document + 1], len(chosen)):
+            end = min(begin + len(chosen), first[document + 1])
+            n = _choose(hashes, begin, end, part, part_bits, chosen)
+            for k in range(n):
+                fetch_ahead(marks, (hashes[chosen[k]] >> shift & mask) >> _TWO)
+            for k in range(n):
+                at = hashes[chosen[k]] >> shift & mask
+                once = np.uint8(1) << np.uint8((at & _THREE) << _ONE)
+                byte = marks[at >> _TWO]
+                marks[at >> _TWO] = byte | once | (byte & once) << np.uint8(1)
 
 
 @outer_kernel
-def unite_marks(marks, other):
-    """Add the marks of other documents: what both have seen has been seen twice."""
-    for i in range(len(marks)):
-        both = marks[i] & other[i] & _ONCE
-        marks[i] = marks[i] | other[i] | both << np.uint8(1)
+def count_single(hashes, first, wanted, part, part_bits, table_bits, chosen, marks, is_shared, n_single):
+    """Note which hashes of one part seem to be in several wanted documents, and count per document those that are not."""
+    shift, mask = np.uint64(64 - part_bits - table_bits), (_ONE << np.uint64(table_bits)) - _ONE
+    for document in range(len(wanted)):
+        n_single[document] = 0
+        if not wanted[document]:
+            continue
+        for begin in range(first[document], first[document + 1], len(chosen)):
+            end = min(begin + len(chosen), first[document + 1])
+            n = _choose(hashes, begin, end, part, part_bits, chosen)
+            for k in range(n):
+                fetch_ahead(marks, (hashes[chosen[k]] >> shift & mask) >> _TWO)
+            for k in range(n):
+                at = hashes[chosen[k]] >> shift & mask
+                shared = (np.uint64(marks[at >> _TWO]) >> (((at & _THREE) << _ONE) | _ONE)) & _ONE
+                is_shared[chosen[k]] = shared != 0
+                n_single[document] += np.int32(1 - shared)
 
 
 @outer_kernel
-def keep_shared(hashes, first, wanted, least_shared, document_from, document_to, table_bits, marks, kept, n_kept):
-    """Copy the hashes that seem to be in several documents, for wanted documents that have `least_shared` of them.
-
-    `n_kept` is the number per document; 0 means that it is in no pair. Returns the number of hashes.
-    """
-    shift = np.uint64(64 - table_bits)
+def keep_shared(hashes, first, wanted, is_shared, document_from, document_to, kept, n_kept):
+    """Copy the hashes of wanted documents that are noted as shared; return their number, and write it per document."""
     n = 0
     for document in range(document_from, document_to):
-        n_kept[document] = 0
-        if not wanted[document]:
-            continue
-        end = n
-        for i in range(first[document], first[document + 1]):
-            at = hashes[i] >> shift
-            kept[end] = hashes[i]
-            end += (np.uint64(marks[at >> _TWO]) >> (((at & _THREE) << _ONE) | _ONE)) & _ONE
-        if end - n >= max(least_shared[document], 1):
-            n_kept[document] = end - n
-            n = end
+        begin = n
+        if wanted[document]:
+            for i in range(first[document], first[document + 1]):
+                kept[n] = hashes[i]
+                n += is_shared[i]
+        n_kept[document] = n - begin
     return n
 
 

@@ -12,10 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.kernels.machine_words import fetch_ahead
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import overlap_of
 from ibidem.resemblance.kernels.counts import place_of
 
+_AHEAD = 16  # hashes, for what is fetched early
 _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
 _MOST = np.uint8(127)
@@ -62,24 +64,28 @@ def count_often(hashes, begin, end, table_bits, counters):
     """Count hashes, up to 127, at their top `table_bits`; several may share a counter."""
     shift = np.uint64(64 - table_bits)
     for i in range(begin, end):
+        fetch_ahead(counters, hashes[min(i + _AHEAD, end - 1)] >> shift)
         if counters[hashes[i] >> shift] < _MOST:
             counters[hashes[i] >> shift] += np.uint8(1)
 
 
 @outer_kernel
-def make_keys(hashes, begin, end, table_bits, counters, common, common_bits, common_marks, keys):
-    """Turn hashes into keys: the number of bits of the count, or all ones for common ones, then all but the last four bits."""
+def make_keys(hashes, begin, end, table_bits, counters, common, common_bits, common_marks):
+    """Turn hashes into keys, in place: the number of bits of the count, or all ones for common ones, then all but the last four
+    bits.
+    """
     shift = np.uint64(64 - table_bits)
     for i in range(begin, end):
+        fetch_ahead(counters, hashes[min(i + _AHEAD, end - 1)] >> shift)
         if len(common) > 0 and place_of(hashes[i], common, common_bits, common_marks) >= 0:
-            keys[i] = _COMMON | hashes[i] >> _FOUR
+            hashes[i] = _COMMON | hashes[i] >> _FOUR
             continue
         count = counters[hashes[i] >> shift]
         frequency_rank = np.uint64(0)
         while count > 1:
             count >>= 1
             frequency_rank += _ONE
-        keys[i] = frequency_rank << np.uint64(60) | hashes[i] >> _FOUR
+        hashes[i] = frequency_rank << np.uint64(60) | hashes[i] >> _FOUR
 
 
 @outer_kernel
