@@ -172,9 +172,10 @@ def _meetings(table: pa.Table, layout: Layout) -> Iterator[tuple[NDArray[np.int3
     of_marks = [read_only(table[name].to_numpy()) for name in ("document", "word", "is_open")]
     of_marks.append(read_only(table["group"].to_numpy() if "group" in table.column_names else np.empty(0, np.uint64)))
     n_input = layout.n_input if layout.has_reference else -1
+    room = max(_MEETINGS_AT_A_TIME, MOST_PLACES * (MOST_PLACES - 1) // 2)  # enough for one key
     key = 0
     while key < len(met.first) - 1:
-        a, b = (np.empty(_MEETINGS_AT_A_TIME, np.int32) for _ in range(2))
+        a, b = (np.empty(room, np.int32) for _ in range(2))
         key, n = list_mark_meetings(key, met.first, met.rows, MOST_PLACES, PlacedMarks(*of_marks), n_input, a, b)
         yield a[:n], b[:n]
 
