@@ -106,7 +106,7 @@ def pytest_runtest_makereport() -> Iterator[None]:
 
 def pytest_runtest_logreport(report: Any) -> None:
     """Add up the processor time of a file."""
-    _processor_seconds[report.location[0]] += report.processor_seconds
+    _processor_seconds[report.location[0]] += getattr(report, "processor_seconds", 0.0)  # a worker that died has none
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
