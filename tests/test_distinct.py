@@ -36,12 +36,16 @@ def test_equal_values_stay_in_order(values: list[int]) -> None:
 
 
 LARGE = st.integers(0, 1) | st.integers(0, 2**64 - 1) | st.integers(2**64 - 2, 2**64 - 1)
-ROW = st.tuples(st.integers(0, 2), st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-1, 1), st.booleans(), LARGE)
+NARROW = st.integers(-(1 << 31), (1 << 31) - 1) | st.sampled_from([-(1 << 31), -1, 0, (1 << 31) - 1])
+ROW = st.tuples(
+    st.integers(0, 2), st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-1, 1), st.booleans(), LARGE, NARROW,
+    st.integers(-128, 127),
+)  # fmt: skip
 
 
-@given(st.lists(ROW, max_size=60), st.permutations(range(4)), st.integers(1, 4))
-def test_columns_are_in_order_one_after_the_other(rows: list[tuple[int, int, bool, int]], order: list[int], n: int) -> None:
-    kinds = (np.uint32, np.int64, np.bool_, np.uint64)
+@given(st.lists(ROW, max_size=60), st.permutations(range(6)), st.integers(1, 6))
+def test_columns_are_in_order_one_after_the_other(rows: list[tuple[int, int, bool, int, int, int]], order: list[int], n: int) -> None:
+    kinds = (np.uint32, np.int64, np.bool_, np.uint64, np.int32, np.int8)
     columns: list[NDArray[Any]] = [np.array([row[k] for row in rows], kinds[k]) for k in order[:n]]
     assert order_by(*columns).tolist() == sorted(range(len(rows)), key=lambda i: [rows[i][k] for k in order[:n]])
 

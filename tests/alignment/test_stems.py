@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -74,6 +75,7 @@ def test_words_are_where_the_twin_says(text: str) -> None:
         for number, (start, end) in enumerate(expected)
     ]
     assert places_of(text, len(expected)) == places
+    assert all(one[1] <= following[0] for one, following in pairwise(places))  # no sign belongs to two words
 
 
 @settings(max_examples=200, deadline=None)

@@ -120,7 +120,11 @@ def with_signs(text: str, words: list[tuple[int, int]], number: int, sentence: i
     low = start
     while low > before and (kind_of(text[low - 1]) in OPENING or text[low - 1] == "_"):
         low -= 1
-    if low == before and not is_first and not is_alone(text[slice(*words[number - 1])]):
+    if not is_first and is_alone(text[slice(*words[number - 1])]):
+        while before < start and (kind_of(text[before]) in CLOSING or text[before] == "_"):
+            before += 1  # it belongs to the character before it
+        low = max(low, before)
+    elif low == before and not is_first:
         low = start
     after = words[number + 1][0] if number + 1 < len(words) else len(text)
     high = end

@@ -45,7 +45,7 @@ def stable_order(values: NDArray[Any]) -> Numbers:
     is_next: NDArray[np.bool_] = ordered[1:] == ordered[:-1]
     if is_next.any():
         tied = np.flatnonzero(np.append(is_next, False) | np.append(False, is_next))
-        packed = np.append(0, np.cumsum(~is_next))[tied] << 32 | order[tied]
+        packed = np.append(0, np.cumsum(~is_next, dtype=np.int64))[tied] << 32 | order[tied]
         packed.sort()
         order[tied] = packed & 0xFFFFFFFF
     return order
@@ -71,7 +71,8 @@ def order_by(*columns: NDArray[Any]) -> Numbers:
             keys.append(np.zeros(len(column), np.int64))
             n_bits = more_bits
         keys[-1] <<= more_bits
-        keys[-1] |= (numbers - low).astype(np.int64)
+        # Differences of narrow numbers need not fit into their type.
+        keys[-1] |= (numbers - low).astype(np.int64) if numbers.itemsize == 8 else numbers.astype(np.int64) - int(low)
     return stable_order(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
 
 

@@ -164,6 +164,8 @@ def _is_much(t, same_id, not_before, places, limits, n_sentences):
     for row in range(places.first[t], places.first[t + 1]):
         serial = places.serials[row]
         n += serial < not_before and serial != same_id
+        if n > limits.most_places or n * n_sentences > limits.most_hits:
+            return True
     return n > limits.most_places or n * n_sentences > limits.most_hits
 
 

@@ -246,6 +246,7 @@ def _find_word(data, start, end, code_points, number, at_end, found):
     i, n = start, np.int64(-1)
     open_word, alone = False, False
     signs, is_joined_on = start, False  # where signs right before the next word begin; whether a word is right before them
+    is_taken = False  # whether the next sign belongs to the character of an unspaced script before it, if it may
     while i < end:
         decoded = decode(data, i, end)
         kind = look_up_page(code_points, KIND_PAGES, decoded >> 3)
@@ -258,7 +259,7 @@ def _find_word(data, start, end, code_points, number, at_end, found):
             if at_end and n == number:
                 found[0], found[1] = i, _end_of_signs(data, i, end, code_points)
                 return
-            open_word, signs, is_joined_on = False, i, not (alone or is_single)
+            open_word, signs, is_joined_on, is_taken = False, i, not (alone or is_single), alone
         if is_letter and not open_word:
             n += 1
             open_word, alone = True, is_single
@@ -266,7 +267,10 @@ def _find_word(data, start, end, code_points, number, at_end, found):
                 found[0], found[1] = i, i if is_joined_on else signs
                 return
         i += decoded & 7
-        if not is_letter and not _may_lead(kind, decoded >> 3):
+        is_taken = is_taken and not is_letter and (_may_follow(kind, decoded >> 3) or kind in (MARK, IGNORED))
+        if is_taken:
+            signs = i
+        elif not is_letter and not _may_lead(kind, decoded >> 3):
             signs, is_joined_on = i, False
     found[0] = found[1] = end
 
