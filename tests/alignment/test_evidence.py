@@ -222,7 +222,8 @@ def test_all_models_at_once_find_what_each_finds_by_itself(rng: random.Random, n
         as_array([rng.randrange(NOT_THERE) if rng.random() < share else NOT_THERE for _ in range(n_words)], np.int32)
         for _ in range(2)
     )
-    bounds = as_array([rng.choice([ATTACHED, *[WITHIN_CLAUSE] * 4, CLAUSE_BOUND, STOP_BOUND, SENTENCE_BOUND]) for _ in range(n_words + 1)], np.uint8)
+    kinds = [ATTACHED, *[WITHIN_CLAUSE] * 4, CLAUSE_BOUND, STOP_BOUND, SENTENCE_BOUND]
+    bounds = as_array([rng.choice(kinds) for _ in range(n_words + 1)], np.uint8)
     room = Pair([1] * n_words, [1], [False] * n_words, [False]).room
     assert room is not None
     room.grading.grades[:n_words], room.grading.in_place[:n_words] = grades, in_place
