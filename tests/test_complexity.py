@@ -74,10 +74,10 @@ def counting(work: Work) -> Iterator[None]:
 
     def counted(kernel: Any, *arguments: Any) -> Any:
         work.n_kernel_bytes += sum(map(bytes_of, arguments))
-        if kernel.py_func.__name__ == "join_sets" and arguments[5] == 0:  # the first task of the probes
-            sets, postings, most_postings = arguments[:3]
+        if kernel.py_func.__name__ == "join_sets" and arguments[4] == 0:  # the first task of the probes
+            sets, postings = arguments[:2]
             n_postings = np.diff(postings.first[sets.n_single :])
-            paired = n_postings[n_postings <= most_postings]
+            paired = n_postings[n_postings <= join.MOST_POSTINGS]
             work.n_pairs += int((paired * (paired - 1) // 2).sum())
         result = call(kernel, *arguments)
         if kernel.py_func.__name__ == "count_pairs":

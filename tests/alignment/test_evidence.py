@@ -262,7 +262,7 @@ def test_places_are_hopeful_if_both_sides_have_half_the_evidence_of_a_passage(ca
             )
         )  # fmt: skip
     first = np.array([0, len(a), len(a) + len(b)])
-    bounds = np.zeros(len(a) + len(b) + 1, np.uint8)
+    bounds = np.full(len(a) + len(b) + 1, WITHIN_CLAUSE, np.uint8)
     words = Words(np.array(a + b, np.uint32), bounds, first, first)
     config = dataclasses.replace(Config().alignment, min_evidence=min_evidence)
     spans = np.array([[0, len(a), len(a), len(a) + len(b)]])

@@ -45,6 +45,14 @@ def summed_up() -> list[str]:
     return [". ".join(sentences), ". ".join([*rest, brief, *reversed(rest)])]
 
 
+def edited_inside() -> list[str]:
+    """Return two texts of the same sentences, but for some in the middle: alignment joins what is found around these."""
+    sentences = [[f"{_WORDS[(5 * k + 7 * i) % len(_WORDS)]}{k}" for i in range(14)] for k in range(27)]
+    edited = [[word if i % 7 < 5 else f"other{k}x{i}" for i, word in enumerate(words)] for k, words in enumerate(sentences)]
+    texts = sentences, [*sentences[:10], *edited[10:17], *sentences[17:]]
+    return [". ".join(" ".join(words).capitalize() for words in text) for text in texts]
+
+
 def write_sample(folder: Path) -> tuple[str, str]:
     """Write the texts to two files in a folder, and return their names."""
     records = [
@@ -66,7 +74,8 @@ def rehearsals(verb: str, folder: Path) -> Iterator[Rehearsal]:
         yield partial(api.compare_pairs, whole, str(folder / "pairs.csv"))
     if verb == "find":
         # Records, because a verb of the program takes strings for paths.
-        yield partial(api.find, [{"id": str(number), "text": text} for number, text in enumerate(summed_up())], align=True)
+        for texts in (summed_up(), edited_inside()):
+            yield partial(api.find, [{"id": str(number), "text": text} for number, text in enumerate(texts)], align=True)
     if verb == "tune":
         yield partial(api.tune, whole)
     elif verb == "index":

@@ -18,7 +18,7 @@ _MOST_DIGITS = 18
 _MOST_DEPTH = 60
 _QUOTE, _BACKSLASH = 34, 92
 _OBJECT, _LIST = 123, 91
-_VALUE, _AFTER_VALUE, _KEY = 0, 1, 2  # what a nested value goes on with
+_VALUE, _AFTER_VALUE, _KEY = 0, 1, 2  # what comes next in a nested value
 _MEANT = np.zeros(256, np.uint8)  # by a letter after a backslash; 0 for all others
 _MEANT[list(b'"\\/bfnrt')] = list(b'"\\/\b\f\n\r\t')
 

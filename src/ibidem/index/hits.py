@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from ibidem.columns.distinct import distinct
 from ibidem.columns.ragged import ranges
+from ibidem.columns.texts import read_only
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.kernels import hits as kernels
+from ibidem.index.kernels.segment import Gaps
 from ibidem.index.places import Numbers, PlaceRows, SegmentHits, best_places, changes, joined_places, rank_documents
 from ibidem.index.segment import Segment
 from ibidem.index.source_texts import SourceTexts
@@ -145,9 +147,10 @@ class Hits:
         n_names, documents = 0, np.empty(n, np.int64)
         for number in distinct(places.part).tolist():
             segment = self._segments[number]
-            sentences = kernels.SegmentSentences(segment.document_first, segment.n_chars, segment.start_char)
+            sentences = kernels.SegmentSentences(*map(read_only, (segment.document_first, segment.n_chars, segment.start_char)))
+            gaps = Gaps(*map(read_only, segment.gaps))
             slots = np.full(1 << (2 * n).bit_length(), -1)
-            given = by_place, sentences, segment.gaps, slots, located, documents
+            given = by_place, sentences, gaps, slots, located, documents
             found = documents[: kernels.locate(row, number, *given)].copy()
             names.append(segment.ids(found))
             known.append((segment, found))

@@ -169,7 +169,7 @@ def list_meetings(keys, begin, end, most_places, documents, openness, side, grou
     """List the marks [begin, end) that meet in two documents, one of them open, by the first one's document.
 
     Called twice: `counting` adds to `first` how many each document has. Then the meetings (mark of a, mark of b) are written to
-    where `first` says, which goes on with each.
+    where `first` says; it counts them.
     """
     start = begin
     while start < end:
@@ -220,7 +220,7 @@ def _with_enough(start, stop, meetings, documents, least_bonds, n_met):
 
 @inner_kernel
 def _are_in_place(places, start, end):
-    """Tell whether bonds are as far from one another in one text as in the other, but for a few words."""
+    """Tell whether bonds are about as far from one another in one text as in the other, give or take a few words."""
     low = high = places[2 * start + 1] - places[2 * start]
     first = last = places[2 * start]
     for i in range(start + 1, end):
