@@ -46,7 +46,7 @@ def summed_up() -> list[str]:
 
 
 def edited_inside() -> list[str]:
-    """Return two texts of the same sentences, but for some in the middle: alignment joins what is found around these."""
+    """Return two texts that differ in some sentences in the middle; alignment joins what is found around them."""
     sentences = [[f"{_WORDS[(5 * k + 7 * i) % len(_WORDS)]}{k}" for i in range(14)] for k in range(27)]
     edited = [[word if i % 7 < 5 else f"other{k}x{i}" for i, word in enumerate(words)] for k, words in enumerate(sentences)]
     texts = sentences, [*sentences[:10], *edited[10:17], *sentences[17:]]
