@@ -133,7 +133,7 @@ def _use_index(folder: Path, whole: str, part: str, signature: str, search: str)
     with Index(folder, create=True, **settings) as index:
         index.add(part)
         index.add(whole, replace=True)
-        index.query(whole)
+        assert index.query(whole).hits.num_rows  # tables are made when they are asked for
         arriving = [{"id": f"w{number}", "text": text} for number, text in enumerate(sample_texts()[:3])]
         index.check(arriving[0])
         index.query(arriving, align=True).with_texts()
