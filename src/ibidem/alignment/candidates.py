@@ -81,11 +81,12 @@ def find_rectangles(
         given = words.stem, is_open, words.document_first, *task, np.empty(kernels.WINDOW, np.uint64)
         return kernels.list_octets(*given, wanted, marks)  # type: ignore[no-any-return]
 
-    # Marks are passed on, not named, so that their keys are released when they have met.
-    met = meetings_of(marks_of(list_bonds, words, run_tasks, choosing=True), words, pairing, run_tasks)
-    around_bonds = rectangles_of_bonds(met, run_tasks)
-    met = meetings_of(marks_of(list_octets, words, run_tasks, choosing=False), words, pairing, run_tasks)
-    return by_place(around_bonds, rectangles_of_runs(met, words, min_words, run_tasks))
+    # Marks and meetings of bonds are passed on, not named, so that they are released before those of octets are made.
+    around_bonds = rectangles_of_bonds(
+        meetings_of(marks_of(list_bonds, words, run_tasks, choosing=True), words, pairing, run_tasks), run_tasks
+    )
+    octets = meetings_of(marks_of(list_octets, words, run_tasks, choosing=False), words, pairing, run_tasks)
+    return by_place(around_bonds, rectangles_of_runs(octets, words, min_words, run_tasks))
 
 
 def room_for_marks(words: Words, task: tuple[int, int]) -> Marks:
